@@ -48,10 +48,7 @@ fn event_has_the_form_of_the_others_and_replaces_none() {
     assert_eq!(written["headers"]["content-length"], "14");
     assert_eq!(written["pathParameters"]["proxy"], "7/copy");
 
-    let other = read(
-        Path::new(ROOT),
-        Path::new("events/courses/add-questions.json"),
-    );
+    let other = read(Path::new(ROOT), Path::new("events/courses/add-questions.json"));
     for part in ["", "/headers", "/requestContext", "/requestContext/http"] {
         let keys = |event: &Value| -> BTreeSet<String> {
             let object = event.pointer(part).unwrap().as_object().unwrap();

@@ -27,20 +27,10 @@ fn row(route: &str, cost: Cost) -> String {
 #[tokio::test]
 async fn endpoint_costs_match_the_cost_table() {
     let measured = every_endpoint(&World::new().await).await;
-    let promised = |Budget {
-                        route,
-                        round_trips,
-                        reads,
-                        writes,
-                    }: &Budget| {
+    let promised = |Budget { route, round_trips, reads, writes }: &Budget| {
         row(
             route,
-            Cost {
-                round_trips: *round_trips,
-                reads: *reads,
-                writes: *writes,
-                ..Cost::default()
-            },
+            Cost { round_trips: *round_trips, reads: *reads, writes: *writes, ..Cost::default() },
         )
     };
     let promised: BTreeSet<String> = COSTS.iter().map(promised).collect();
@@ -59,27 +49,11 @@ async fn every_endpoint(world: &World) -> Vec<String> {
     }
     record("GET /health", anonymous.get("/health").await.cost);
     record("GET /nowhere", anonymous.get("/nowhere").await.cost);
-    record(
-        "POST /auth/login",
-        world
-            .anonymous()
-            .login(other.email.as_str(), PASSWORD)
-            .await
-            .cost,
-    );
+    record("POST /auth/login", world.anonymous().login(other.email.as_str(), PASSWORD).await.cost);
     record("GET /auth/check", member.get("/auth/check").await.cost);
-    record(
-        "GET /auth/current-user",
-        member.get("/auth/current-user").await.cost,
-    );
-    record(
-        "GET /auth/sessions",
-        member.get("/auth/sessions").await.cost,
-    );
-    record(
-        "GET /users/{userId}",
-        member.get(&format!("/users/{}", other.user_id)).await.cost,
-    );
+    record("GET /auth/current-user", member.get("/auth/current-user").await.cost);
+    record("GET /auth/sessions", member.get("/auth/sessions").await.cost);
+    record("GET /users/{userId}", member.get(&format!("/users/{}", other.user_id)).await.cost);
 
     let payload = json!({ "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee() });
     let registered = world.anonymous().post("/users/register", payload).await;
@@ -97,10 +71,7 @@ async fn every_endpoint(world: &World) -> Vec<String> {
     record("GET /committees", anonymous.get("/committees").await.cost);
     record(
         "GET /committees/{committeeId}",
-        anonymous
-            .get(&format!("/committees/{}", world.committee()))
-            .await
-            .cost,
+        anonymous.get(&format!("/committees/{}", world.committee())).await.cost,
     );
     let committee = json!({
         "nameArabe": "أ", "nameLatin": "Ariana", "type": "X", "dateOfEst": "2000-01-01", "region": "A", "city": "A",
@@ -108,16 +79,11 @@ async fn every_endpoint(world: &World) -> Vec<String> {
     });
     let created = admin.post("/committees", committee).await;
     record("POST /committees", created.cost);
-    let path = format!(
-        "/committees/{}",
-        created.json()["committee"]["committeeID"].as_str().unwrap()
-    );
+    let path =
+        format!("/committees/{}", created.json()["committee"]["committeeID"].as_str().unwrap());
     record(
         "PUT /committees/{committeeId}",
-        admin
-            .put(&path, json!({ "nameLatin": "Bizerte" }))
-            .await
-            .cost,
+        admin.put(&path, json!({ "nameLatin": "Bizerte" })).await.cost,
     );
 
     let again = world.signed_in(member.user().clone()).await;
@@ -130,14 +96,8 @@ async fn every_endpoint(world: &World) -> Vec<String> {
         member.delete(&format!("/auth/sessions/{sid}")).await.cost,
     );
     let change = json!({ "oldPassword": PASSWORD, "newPassword": "quatre figuiers sous la pluie", "confirmPassword": "quatre figuiers sous la pluie" });
-    record(
-        "PUT /users/reset-password",
-        member.put("/users/reset-password", change).await.cost,
-    );
-    record(
-        "POST /auth/logout",
-        member.post("/auth/logout", json!({})).await.cost,
-    );
+    record("PUT /users/reset-password", member.put("/users/reset-password", change).await.cost);
+    record("POST /auth/logout", member.post("/auth/logout", json!({})).await.cost);
 
     people(world, &admin, &mut record).await;
     sign_in(world, &mut record).await;
@@ -151,10 +111,8 @@ async fn every_endpoint(world: &World) -> Vec<String> {
 }
 
 /// Permissions that are never used: without `s3:ListBucket`, S3 answers 403 instead of 404 for a missing object.
-const UNCALLED_PERMISSIONS: [(&str, &str, &str); 2] = [
-    ("files", "s3:ListBucket", ""),
-    ("worker", "s3:ListBucket", ""),
-];
+const UNCALLED_PERMISSIONS: [(&str, &str, &str); 2] =
+    [("files", "s3:ListBucket", ""), ("worker", "s3:ListBucket", "")];
 
 #[tokio::test]
 async fn role_permissions_are_all_used_and_never_exceeded() {
@@ -165,32 +123,22 @@ async fn role_permissions_are_all_used_and_never_exceeded() {
     world.clock().advance(Duration::from_secs(2 * 3_600));
     world.sweep().await;
     let access_requests = world.cloud().guard().asked();
-    let denied: Vec<&AccessRequest> = access_requests
-        .iter()
-        .filter(|ask| !policies::allow(ask))
-        .collect();
+    let denied: Vec<&AccessRequest> =
+        access_requests.iter().filter(|ask| !policies::allow(ask)).collect();
     assert!(denied.is_empty(), "no role allows {denied:#?}");
     let mut idle = Vec::new();
     for (function, rights) in policies::rights() {
         let is_its = |ask: &AccessRequest| {
             ask.role == *function || (ask.role == "edge" && policies::has_routes(function))
         };
-        for right in rights.iter().filter(|right| {
-            !access_requests
-                .iter()
-                .any(|ask| is_its(ask) && right.covers(ask))
-        }) {
-            idle.push((
-                function.as_str(),
-                right.action.as_str(),
-                right.resource.as_str(),
-            ));
+        for right in rights
+            .iter()
+            .filter(|right| !access_requests.iter().any(|ask| is_its(ask) && right.covers(ask)))
+        {
+            idle.push((function.as_str(), right.action.as_str(), right.resource.as_str()));
         }
     }
-    assert_eq!(
-        idle, UNCALLED_PERMISSIONS,
-        "these permissions are never used"
-    );
+    assert_eq!(idle, UNCALLED_PERMISSIONS, "these permissions are never used");
 }
 
 /// Calls that use the permissions which [`every_endpoint`] does not.
@@ -209,10 +157,9 @@ async fn remaining_calls(world: &World) {
     trainer.get("/courses/committee").await.expect_ok();
 
     let one_point = BASE64.decode(b"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==");
-    for picture in [
-        include_bytes!("../../functions/files/src/default.png").to_vec(),
-        one_point.unwrap(),
-    ] {
+    for picture in
+        [include_bytes!("../../functions/files/src/default.png").to_vec(), one_point.unwrap()]
+    {
         let sent = member
             .with("content-type", "image/png")
             .send(Method::POST, "/api/v1/users/avatar", picture.into())
@@ -221,11 +168,7 @@ async fn remaining_calls(world: &World) {
     }
     let avatar = world.user(member.user().user_id).await.avatar;
     assert_eq!(
-        world
-            .anonymous()
-            .send(Method::GET, avatar.as_str(), Bytes::new())
-            .await
-            .status,
+        world.anonymous().send(Method::GET, avatar.as_str(), Bytes::new()).await.status,
         200
     );
 
@@ -242,10 +185,7 @@ async fn remaining_calls(world: &World) {
     // an export that is too large for a response
     let long = json!({ "courseTitle": "Soudure", "description": "🔥".repeat(20_000) });
     for _ in 0..52 {
-        trainer
-            .post("/courses", long.clone())
-            .await
-            .expect_success(Message::CourseCreated);
+        trainer.post("/courses", long.clone()).await.expect_success(Message::CourseCreated);
     }
     let path = format!("/users/{}/export", trainer.user().user_id);
     let export = trainer.get(&path).await.expect_ok()["export"].clone();
@@ -270,10 +210,7 @@ async fn remaining_calls(world: &World) {
     let elsewhere = world.another_committee("Sfax", true).await;
     let path = format!("/team/{}", member.user().user_id);
     admin
-        .put(
-            &path,
-            json!({ "committeeID": elsewhere, "email": "ailleurs@example.org" }),
-        )
+        .put(&path, json!({ "committeeID": elsewhere, "email": "ailleurs@example.org" }))
         .await
         .expect_success(Message::TeamMemberUpdated);
 }
@@ -289,31 +226,15 @@ async fn with_open_window(person: Person) -> Person {
 async fn people(world: &World, admin: &Person, record: Record<'_>) {
     let member = with_open_window(world.member().await).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
-    record(
-        "GET /users/activity",
-        member.get("/users/activity").await.cost,
-    );
-    record(
-        "GET /users/my-committee-users",
-        member.get("/users/my-committee-users").await.cost,
-    );
+    record("GET /users/activity", member.get("/users/activity").await.cost);
+    record("GET /users/my-committee-users", member.get("/users/my-committee-users").await.cost);
     let own = format!("/users/{}", member.user().user_id);
-    record(
-        "GET /users/{userId}/export",
-        member.get(&format!("{own}/export")).await.cost,
-    );
-    record(
-        "PUT /users/{userId}",
-        member.put(&own, json!({ "name": "Leïla" })).await.cost,
-    );
+    record("GET /users/{userId}/export", member.get(&format!("{own}/export")).await.cost);
+    record("PUT /users/{userId}", member.put(&own, json!({ "name": "Leïla" })).await.cost);
     let picture = include_bytes!("../../functions/files/src/default.png");
     let sent = member
         .with("content-type", "image/png")
-        .send(
-            Method::POST,
-            "/api/v1/users/avatar",
-            picture.as_slice().into(),
-        )
+        .send(Method::POST, "/api/v1/users/avatar", picture.as_slice().into())
         .await;
     record("POST /users/avatar", sent.cost);
     let path = format!("/users/user-status/{}", other.user_id);
@@ -323,13 +244,7 @@ async fn people(world: &World, admin: &Person, record: Record<'_>) {
     );
     record(
         "PUT /team/{userId}",
-        admin
-            .put(
-                &format!("/team/{}", other.user_id),
-                json!({ "role": "Trésorier" }),
-            )
-            .await
-            .cost,
+        admin.put(&format!("/team/{}", other.user_id), json!({ "role": "Trésorier" })).await.cost,
     );
     record("GET /audit", admin.get("/audit").await.cost);
     let erased = member
@@ -349,43 +264,24 @@ async fn sign_in(world: &World, record: Record<'_>) {
     let user = world.account(&someone).await;
     let email = user.email.to_string();
     let anonymous = with_open_window(world.anonymous()).await;
-    let requested = anonymous
-        .post("/auth/passwordless", json!({ "email": email }))
-        .await;
+    let requested = anonymous.post("/auth/passwordless", json!({ "email": email })).await;
     record("POST /auth/passwordless", requested.cost);
     let code = world.mailed_code(&email).await;
-    let caller = with_open_window(
-        world
-            .anonymous()
-            .with_token(requested.json()["token"].as_str().unwrap()),
-    )
-    .await;
+    let caller =
+        with_open_window(world.anonymous().with_token(requested.json()["token"].as_str().unwrap()))
+            .await;
     let completed = caller.get(&format!("/auth/passwordless?code={code}")).await;
     completed.expect_success(Message::LoginSuccess);
     record("GET /auth/passwordless", completed.cost);
     // Not measured: the first code of an account also removes the password.
     let unverified = NewPerson::with(Profile::Member).unverified();
     let other = world.account(&unverified).await.email.to_string();
-    anonymous
-        .post("/auth/passwordless", json!({ "email": other }))
-        .await;
-    let path = format!(
-        "/auth/passwordless?code={}",
-        world.mailed_link(&other).await
-    );
-    world
-        .anonymous()
-        .get(&path)
-        .await
-        .expect_success(Message::LoginSuccess);
+    anonymous.post("/auth/passwordless", json!({ "email": other })).await;
+    let path = format!("/auth/passwordless?code={}", world.mailed_link(&other).await);
+    world.anonymous().get(&path).await.expect_success(Message::LoginSuccess);
     record(
         "GET /users/reset-password",
-        anonymous
-            .get(&format!(
-                "/users/reset-password?sendMethode=email&email={email}"
-            ))
-            .await
-            .cost,
+        anonymous.get(&format!("/users/reset-password?sendMethode=email&email={email}")).await.cost,
     );
     let code = world.mailed_code(&email).await;
     let payload = json!({ "email": email, "code": code, "newPassword": "cinq cigognes au nord", "confirmPassword": "cinq cigognes au nord" });
@@ -396,31 +292,19 @@ async fn sign_in(world: &World, record: Record<'_>) {
     let member = with_open_window(world.signed_in(world.user(user.user_id).await).await).await;
     record(
         "POST /users/email-verification",
-        member
-            .post("/users/email-verification", json!({}))
-            .await
-            .cost,
+        member.post("/users/email-verification", json!({})).await.cost,
     );
     let code = world.mailed_code(&email).await;
-    let verified = anonymous
-        .put(
-            "/users/email-verification",
-            json!({ "email": email, "code": code }),
-        )
-        .await;
+    let verified =
+        anonymous.put("/users/email-verification", json!({ "email": email, "code": code })).await;
     verified.expect_success(Message::EmailVerified);
     record("PUT /users/email-verification", verified.cost);
     record(
         "POST /users/phone-verification",
-        member
-            .post("/users/phone-verification", json!({}))
-            .await
-            .cost,
+        member.post("/users/phone-verification", json!({})).await.cost,
     );
     let code = world.texted_code("+21620123456").await;
-    let verified = member
-        .put("/users/phone-verification", json!({ "code": code }))
-        .await;
+    let verified = member.put("/users/phone-verification", json!({ "code": code })).await;
     verified.expect_success(Message::PhoneVerified);
     record("PUT /users/phone-verification", verified.cost);
 }
@@ -431,33 +315,19 @@ async fn one_time_passwords(world: &World, admin: &Person, record: Record<'_>) {
     let totp_app = TotpApp::enrolled_by(world, &member).await;
     world.clock().advance(Duration::from_secs(30));
     let email = member.user().email.as_str();
-    let step = world
-        .anonymous()
-        .login(email, PASSWORD)
-        .await
-        .expect_success(Message::OtpRequired)["token"]
+    let step = world.anonymous().login(email, PASSWORD).await.expect_success(Message::OtpRequired)
+        ["token"]
         .as_str()
         .unwrap()
         .to_owned();
     let caller = with_open_window(world.anonymous().with_token(&step)).await;
-    let completed = caller
-        .post("/otp/verify", json!({ "code": totp_app.code(world) }))
-        .await;
+    let completed = caller.post("/otp/verify", json!({ "code": totp_app.code(world) })).await;
     completed.expect_success(Message::OtpVerified);
     record("POST /otp/verify", completed.cost);
     world.clock().advance(Duration::from_secs(30));
-    let member = with_open_window(
-        world
-            .signed_in(world.user(member.user().user_id).await)
-            .await,
-    )
-    .await;
-    let renewed = member
-        .post(
-            "/otp/recovery-codes",
-            json!({ "code": totp_app.code(world) }),
-        )
-        .await;
+    let member =
+        with_open_window(world.signed_in(world.user(member.user().user_id).await).await).await;
+    let renewed = member.post("/otp/recovery-codes", json!({ "code": totp_app.code(world) })).await;
     renewed.expect_success(Message::RecoveryCodes);
     record("POST /otp/recovery-codes", renewed.cost);
     world.clock().advance(Duration::from_secs(30));
@@ -473,9 +343,7 @@ async fn one_time_passwords(world: &World, admin: &Person, record: Record<'_>) {
     let other = world.member().await;
     TotpApp::enrolled_by(world, &other).await;
     let admin = with_open_window(admin.clone()).await;
-    let reset = admin
-        .delete(&format!("/team/{}/otp", other.user().user_id))
-        .await;
+    let reset = admin.delete(&format!("/team/{}/otp", other.user().user_id)).await;
     reset.expect_success(Message::OtpReset);
     record("DELETE /team/{userId}/otp", reset.cost);
 }
@@ -487,9 +355,7 @@ async fn passkeys(world: &World, record: Record<'_>) {
     record("POST /passkeys/registration-options", options.cost);
     let mut authenticator = Authenticator::es256();
     let credential = authenticator.create(&options.expect_ok()["options"]);
-    let created = member
-        .post("/passkeys", json!({ "credential": credential }))
-        .await;
+    let created = member.post("/passkeys", json!({ "credential": credential })).await;
     record("POST /passkeys", created.cost);
     let created = created.expect_success(Message::PasskeyCreated);
     record("GET /passkeys", member.get("/passkeys").await.cost);
@@ -517,11 +383,7 @@ fn cost_table_has_one_row_per_operation() {
     let rows: BTreeSet<String> = COSTS.iter().map(|budget| budget.route.to_owned()).collect();
     let mut operations: BTreeSet<String> = Document::get().operations().into_iter().collect();
     operations.remove("GET /media/{key}");
-    let variants = [
-        "GET /nowhere",
-        "GET /courses/search-all?q=",
-        "GET /sms?scope=committee",
-    ];
+    let variants = ["GET /nowhere", "GET /courses/search-all?q=", "GET /sms?scope=committee"];
     operations.extend(variants.map(str::to_owned));
     assert_eq!(rows, operations);
 }
@@ -552,84 +414,47 @@ async fn courses(world: &World, record: Record<'_>) {
     });
     let mut path = String::new();
     for _ in 0..21 {
-        let created = admin
-            .post("/courses", payload.clone())
-            .await
-            .expect_success(Message::CourseCreated);
-        path = format!(
-            "/courses/{}",
-            created["course"]["courseID"].as_str().unwrap()
-        );
+        let created =
+            admin.post("/courses", payload.clone()).await.expect_success(Message::CourseCreated);
+        path = format!("/courses/{}", created["course"]["courseID"].as_str().unwrap());
         admin
             .post(&format!("{path}/publish"), json!({}))
             .await
             .expect_success(Message::CoursePublished);
     }
     world.deliver().await;
-    record(
-        "GET /courses/committee",
-        admin.get("/courses/committee?state=PUBLISHED").await.cost,
-    );
-    record(
-        "GET /courses/search-all",
-        admin.get("/courses/search-all").await.cost,
-    );
+    record("GET /courses/committee", admin.get("/courses/committee?state=PUBLISHED").await.cost);
+    record("GET /courses/search-all", admin.get("/courses/search-all").await.cost);
     record(
         "GET /courses/search-all?q=",
-        admin
-            .get("/courses/search-all?q=securite+ateliers")
-            .await
-            .cost,
+        admin.get("/courses/search-all?q=securite+ateliers").await.cost,
     );
-    record(
-        "GET /courses/{courseId}/to-draft",
-        admin.get(&format!("{path}/to-draft")).await.cost,
-    );
-    record(
-        "GET /courses/{courseId}/publish",
-        admin.get(&format!("{path}/publish")).await.cost,
-    );
+    record("GET /courses/{courseId}/to-draft", admin.get(&format!("{path}/to-draft")).await.cost);
+    record("GET /courses/{courseId}/publish", admin.get(&format!("{path}/publish")).await.cost);
     record(
         "POST /courses/{courseId}/to-draft",
-        admin
-            .post(&format!("{path}/to-draft"), json!({}))
-            .await
-            .cost,
+        admin.post(&format!("{path}/to-draft"), json!({})).await.cost,
     );
     record(
         "POST /courses/{courseId}/publish",
         admin.post(&format!("{path}/publish"), json!({})).await.cost,
     );
-    record(
-        "PUT /courses/{courseId}",
-        admin.put(&path, payload.clone()).await.cost,
-    );
+    record("PUT /courses/{courseId}", admin.put(&path, payload.clone()).await.cost);
     record("POST /courses", admin.post("/courses", payload).await.cost);
     let questions: Vec<_> =
         (0..10).map(|_| json!({ "language": "FR", "question": "Pourquoi ce cours ?", "questionType": "LONG_REPLY" })).collect();
     let questions_path = path.replace("/courses/", "/courses/questions/");
-    let added = admin
-        .post(&questions_path, json!({ "questions": questions }))
-        .await;
+    let added = admin.post(&questions_path, json!({ "questions": questions })).await;
     record("POST /courses/questions/{courseId}", added.cost);
     let added = added.expect_success(Message::QuestionsAdded);
-    let one = format!(
-        "{questions_path}/{}",
-        added["questions"][0]["questionID"].as_str().unwrap()
-    );
+    let one = format!("{questions_path}/{}", added["questions"][0]["questionID"].as_str().unwrap());
     record("GET /courses/{courseId}", admin.get(&path).await.cost);
-    record(
-        "GET /courses/questions/{courseId}/{questionId}",
-        admin.get(&one).await.cost,
-    );
+    record("GET /courses/questions/{courseId}/{questionId}", admin.get(&one).await.cost);
     record(
         "PUT /courses/questions/{courseId}/{questionId}",
         admin.put(&one, questions[0].clone()).await.cost,
     );
-    record(
-        "DELETE /courses/questions/{courseId}/{questionId}",
-        admin.delete(&one).await.cost,
-    );
+    record("DELETE /courses/questions/{courseId}/{questionId}", admin.delete(&one).await.cost);
     record("DELETE /courses/{courseId}", admin.delete(&path).await.cost);
 }
 
@@ -641,38 +466,21 @@ async fn files(world: &World, record: Record<'_>) {
     record("POST /files", announced.cost);
     let path = format!(
         "/files/{}",
-        announced.expect_success(Message::FileCreated)["file"]["fileID"]
-            .as_str()
-            .unwrap()
+        announced.expect_success(Message::FileCreated)["file"]["fileID"].as_str().unwrap()
     );
-    let key = announced.json()["upload"]["fields"]["key"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let key = announced.json()["upload"]["fields"]["key"].as_str().unwrap().to_owned();
     let bucket = storage::Objects::new(&world.setup().aws, &world.setup().settings).unwrap();
-    bucket
-        .put(&key, "text/plain", b"hallo".as_slice().into())
-        .await
-        .unwrap();
+    bucket.put(&key, "text/plain", b"hallo".as_slice().into()).await.unwrap();
     record(
         "POST /files/{fileId}/complete",
-        member
-            .post(&format!("{path}/complete"), json!({}))
-            .await
-            .cost,
+        member.post(&format!("{path}/complete"), json!({})).await.cost,
     );
-    record(
-        "GET /files/my-files",
-        member.get("/files/my-files").await.cost,
-    );
+    record("GET /files/my-files", member.get("/files/my-files").await.cost);
     record("GET /files/{fileId}", member.get(&path).await.cost);
     let anonymous = with_open_window(world.anonymous()).await;
     record(
         "GET /files/public/{fileId}",
-        anonymous
-            .get(&path.replace("/files/", "/files/public/"))
-            .await
-            .cost,
+        anonymous.get(&path.replace("/files/", "/files/public/")).await.cost,
     );
     record("DELETE /files/{fileId}", member.delete(&path).await.cost);
 }
@@ -684,23 +492,12 @@ async fn sms(world: &World, record: Record<'_>) {
     record("POST /sms/single", sent.cost);
     let path = format!(
         "/sms/{}",
-        sent.expect_success(Message::SmsAccepted)["sms"]["smsID"]
-            .as_str()
-            .unwrap()
+        sent.expect_success(Message::SmsAccepted)["sms"]["smsID"].as_str().unwrap()
     );
-    record(
-        "GET /sms?scope=committee",
-        admin.get("/sms?scope=committee").await.cost,
-    );
-    let recipients: Vec<String> = (0..100)
-        .map(|number| format!("+216201{number:05}"))
-        .collect();
-    let sent = admin
-        .post(
-            "/sms/bulk",
-            json!({ "recipients": recipients, "message": "Bonjour" }),
-        )
-        .await;
+    record("GET /sms?scope=committee", admin.get("/sms?scope=committee").await.cost);
+    let recipients: Vec<String> = (0..100).map(|number| format!("+216201{number:05}")).collect();
+    let sent =
+        admin.post("/sms/bulk", json!({ "recipients": recipients, "message": "Bonjour" })).await;
     record("POST /sms/bulk", sent.cost);
     let batch = sent.expect_success(Message::SmsBulkAccepted)["batch"]["batchID"]
         .as_str()
@@ -710,26 +507,14 @@ async fn sms(world: &World, record: Record<'_>) {
     record("GET /sms", admin.get("/sms").await.cost);
     record("GET /sms/{smsId}", admin.get(&path).await.cost);
     record("GET /sms/bulk", admin.get("/sms/bulk").await.cost);
-    record(
-        "GET /sms/bulk/{batchId}",
-        admin.get(&format!("/sms/bulk/{batch}")).await.cost,
-    );
+    record("GET /sms/bulk/{batchId}", admin.get(&format!("/sms/bulk/{batch}")).await.cost);
     record(
         "PUT /sms/opt-outs/{number}",
-        admin
-            .put("/sms/opt-outs/+21620123456", json!({}))
-            .await
-            .cost,
+        admin.put("/sms/opt-outs/+21620123456", json!({})).await.cost,
     );
     record("GET /sms/opt-outs", admin.get("/sms/opt-outs").await.cost);
-    record(
-        "GET /sms/opt-outs/{number}",
-        admin.get("/sms/opt-outs/+21620123456").await.cost,
-    );
-    record(
-        "DELETE /sms/opt-outs/{number}",
-        admin.delete("/sms/opt-outs/+21620123456").await.cost,
-    );
+    record("GET /sms/opt-outs/{number}", admin.get("/sms/opt-outs/+21620123456").await.cost);
+    record("DELETE /sms/opt-outs/{number}", admin.delete("/sms/opt-outs/+21620123456").await.cost);
 }
 
 async fn cpanel(world: &World, admin: &Person, record: Record<'_>) {

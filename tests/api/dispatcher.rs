@@ -17,37 +17,22 @@ use tests::{NewPerson, World};
 async fn ask(world: &World) {
     world
         .anonymous()
-        .post(
-            "/auth/passwordless",
-            json!({ "email": "admin@example.org" }),
-        )
+        .post("/auth/passwordless", json!({ "email": "admin@example.org" }))
         .await
         .expect_success(Message::PasswordlessSent);
 }
 
 /// The messages in the outbox, in any status.
 fn outbox(world: &World) -> Vec<Value> {
-    let is_message = |item: &Value| {
-        item["pk"]["S"]
-            .as_str()
-            .is_some_and(|pk| pk.starts_with("OUTBOX#"))
-    };
-    world
-        .items("records")
-        .into_iter()
-        .filter(is_message)
-        .collect()
+    let is_message =
+        |item: &Value| item["pk"]["S"].as_str().is_some_and(|pk| pk.starts_with("OUTBOX#"));
+    world.items("records").into_iter().filter(is_message).collect()
 }
 
 fn states(world: &World) -> Vec<String> {
     outbox(world)
         .iter()
-        .map(|item| {
-            item["card"]["M"]["status"]["S"]
-                .as_str()
-                .unwrap()
-                .to_owned()
-        })
+        .map(|item| item["card"]["M"]["status"]["S"].as_str().unwrap().to_owned())
         .collect()
 }
 
@@ -90,31 +75,15 @@ async fn mail_has_text_html_link_and_one_six_digit_code() {
 async fn decoy_message_has_same_size_and_is_dropped() {
     let world = World::new().await;
     ask(&world).await;
-    world
-        .anonymous()
-        .post(
-            "/auth/passwordless",
-            json!({ "email": "unknown@example.org" }),
-        )
-        .await;
-    let sizes: Vec<usize> = outbox(&world)
-        .iter()
-        .map(|item| item.to_string().len())
-        .collect();
+    world.anonymous().post("/auth/passwordless", json!({ "email": "unknown@example.org" })).await;
+    let sizes: Vec<usize> = outbox(&world).iter().map(|item| item.to_string().len()).collect();
     assert_eq!(sizes[0], sizes[1]);
     let codes = |item: &&Value| item["pk"]["S"].as_str().unwrap().starts_with("CODE#");
-    let sizes: Vec<usize> = world
-        .items("transient")
-        .iter()
-        .filter(codes)
-        .map(|item| item.to_string().len())
-        .collect();
+    let sizes: Vec<usize> =
+        world.items("transient").iter().filter(codes).map(|item| item.to_string().len()).collect();
     assert_eq!(sizes[0], sizes[1]);
     world.deliver().await;
-    assert_eq!(
-        (mails(&world), states(&world)),
-        (1, vec!["SENT".to_owned(), "SENT".to_owned()])
-    );
+    assert_eq!((mails(&world), states(&world)), (1, vec!["SENT".to_owned(), "SENT".to_owned()]));
 }
 
 #[tokio::test]
@@ -127,11 +96,7 @@ async fn sweep_sends_after_a_minute_what_the_stream_missed() {
     world.sweep().await;
     assert_eq!(mails(&world), 1);
     world.deliver().await;
-    assert_eq!(
-        mails(&world),
-        1,
-        "a late stream record does not send it again"
-    );
+    assert_eq!(mails(&world), 1, "a late stream record does not send it again");
 }
 
 #[tokio::test]
@@ -148,10 +113,8 @@ async fn due_work_of_all_shards_is_found_in_order() {
     let shards: BTreeSet<String> = messages.iter().map(|item| text(item, "duePk")).collect();
     assert!(shards.len() > 1, "{shards:?}");
     let due_at = |item: &Value| item["dueAt"]["N"].as_str().unwrap().to_owned();
-    let expected: BTreeMap<String, String> = messages
-        .iter()
-        .map(|item| (due_at(item), text(item, "pk")))
-        .collect();
+    let expected: BTreeMap<String, String> =
+        messages.iter().map(|item| (due_at(item), text(item, "pk"))).collect();
     world.cloud().settle();
     let later = world.clock().now().after(Duration::from_secs(3600));
     let found = world.setup().store.due(OUTBOX_DUE, later, 5).await.unwrap();
@@ -182,18 +145,12 @@ async fn refused_message_is_retried_and_not_lost() {
     world.inject_fault_in(Service::Ses, Fault::new(Mode::Throttle).times(2));
     ask(&world).await;
     world.deliver().await;
-    assert_eq!(
-        (mails(&world), states(&world)),
-        (0, vec!["QUEUED".to_owned()])
-    );
+    assert_eq!((mails(&world), states(&world)), (0, vec!["QUEUED".to_owned()]));
     for _ in 0..2 {
         world.clock().advance(Duration::from_secs(30));
         world.sweep().await;
     }
-    assert_eq!(
-        (mails(&world), states(&world)),
-        (1, vec!["SENT".to_owned()])
-    );
+    assert_eq!((mails(&world), states(&world)), (1, vec!["SENT".to_owned()]));
 }
 
 #[tokio::test]
@@ -204,10 +161,7 @@ async fn lost_carrier_response_becomes_unknown_and_is_not_resent() {
     world.deliver().await;
     world.clock().advance(Duration::from_secs(3600));
     world.sweep().await;
-    assert_eq!(
-        (mails(&world), states(&world)),
-        (1, vec!["UNKNOWN".to_owned()])
-    );
+    assert_eq!((mails(&world), states(&world)), (1, vec!["UNKNOWN".to_owned()]));
     assert!(outbox(&world)[0]["card"]["M"]["sealed"].is_null());
 }
 
@@ -216,31 +170,20 @@ async fn permanent_refusal_becomes_failed() {
     let world = World::new().await;
     world.inject_fault_in(
         Service::Ses,
-        Fault {
-            error: Some("MessageRejected".into()),
-            ..Fault::new(Mode::Error)
-        },
+        Fault { error: Some("MessageRejected".into()), ..Fault::new(Mode::Error) },
     );
     ask(&world).await;
     world.deliver().await;
     assert_eq!(states(&world), ["FAILED"]);
     let world = World::new().await;
-    world
-        .account(&NewPerson::with(Profile::Member).with_phone("216", "20123456"))
-        .await;
+    world.account(&NewPerson::with(Profile::Member).with_phone("216", "20123456")).await;
     world.inject_fault_in(
         Service::Sns,
-        Fault {
-            error: Some("OptedOut".into()),
-            ..Fault::new(Mode::Error)
-        },
+        Fault { error: Some("OptedOut".into()), ..Fault::new(Mode::Error) },
     );
     world
         .anonymous()
-        .post(
-            "/auth/passwordless",
-            json!({ "email": "person1@example.org", "sendMethode": "sms" }),
-        )
+        .post("/auth/passwordless", json!({ "email": "person1@example.org", "sendMethode": "sms" }))
         .await;
     world.deliver().await;
     assert_eq!(states(&world), ["FAILED"]);
@@ -255,10 +198,7 @@ async fn expired_code_is_not_sent() {
     world.clear_faults();
     world.clock().advance(Duration::from_secs(700));
     world.sweep().await;
-    assert_eq!(
-        (mails(&world), states(&world)),
-        (0, vec!["FAILED".to_owned()])
-    );
+    assert_eq!((mails(&world), states(&world)), (0, vec!["FAILED".to_owned()]));
 }
 
 #[tokio::test]
@@ -267,21 +207,11 @@ async fn dispatcher_killed_while_sending_leaves_message_unknown() {
     ask(&world).await;
     let id = Outbound::of(outbox(&world)[0]["pk"]["S"].as_str().unwrap()).unwrap();
     let now = world.clock().now();
-    let claimed = world
-        .setup()
-        .store
-        .claim(id, now.after(Duration::from_secs(300)), now)
-        .await
-        .unwrap();
+    let claimed =
+        world.setup().store.claim(id, now.after(Duration::from_secs(300)), now).await.unwrap();
     assert!(claimed.is_some());
     assert!(
-        world
-            .setup()
-            .store
-            .claim(id, now, now)
-            .await
-            .unwrap()
-            .is_none(),
+        world.setup().store.claim(id, now, now).await.unwrap().is_none(),
         "it is claimed already"
     );
     world.deliver().await;
@@ -290,10 +220,7 @@ async fn dispatcher_killed_while_sending_leaves_message_unknown() {
     assert_eq!(states(&world), ["SENDING"]);
     world.clock().advance(Duration::from_secs(1));
     world.sweep().await;
-    assert_eq!(
-        (mails(&world), states(&world)),
-        (0, vec!["UNKNOWN".to_owned()])
-    );
+    assert_eq!((mails(&world), states(&world)), (0, vec!["UNKNOWN".to_owned()]));
 }
 
 #[tokio::test]
@@ -304,25 +231,15 @@ async fn sign_in_from_new_device_notifies_the_owner() {
         "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
     );
     let curl = world.anonymous().with("user-agent", "curl/8.5.0");
-    for (person, expected) in [
-        (&firefox, 0),
-        (&firefox, 0),
-        (&curl, 1),
-        (&curl, 1),
-        (&firefox, 1),
-    ] {
+    for (person, expected) in [(&firefox, 0), (&firefox, 0), (&curl, 1), (&curl, 1), (&firefox, 1)]
+    {
         person
             .login("admin@example.org", tests::PASSWORD)
             .await
             .expect_success(Message::LoginSuccess);
         assert_eq!(world.mails("admin@example.org").await.len(), expected);
     }
-    assert!(
-        world.mails("admin@example.org").await[0]["text"]
-            .as_str()
-            .unwrap()
-            .contains("curl")
-    );
+    assert!(world.mails("admin@example.org").await[0]["text"].as_str().unwrap().contains("curl"));
 }
 
 #[tokio::test]
@@ -338,18 +255,12 @@ async fn mail_to_a_domain_that_receives_none_is_not_sent() {
         .await
         .expect_success(Message::UserRegistered);
     world.deliver().await;
-    assert_eq!(
-        (mails(&world), states(&world)),
-        (0, vec!["FAILED".to_owned()])
-    );
+    assert_eq!((mails(&world), states(&world)), (0, vec!["FAILED".to_owned()]));
 }
 
 /// The sample event `file` of `function`.
 fn sample(function: &str, file: &str) -> Value {
-    let path = format!(
-        "{}/../events/{function}/{file}.json",
-        env!("CARGO_MANIFEST_DIR")
-    );
+    let path = format!("{}/../events/{function}/{file}.json", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
@@ -389,11 +300,7 @@ async fn failed_record_is_reported_for_retry() {
         let failures: Vec<Value> = records
             .map(|record| json!({ "itemIdentifier": record["dynamodb"]["SequenceNumber"] }))
             .collect();
-        assert_eq!(
-            handled,
-            json!({ "batchItemFailures": failures }),
-            "{function}"
-        );
+        assert_eq!(handled, json!({ "batchItemFailures": failures }), "{function}");
     }
 }
 
@@ -412,10 +319,8 @@ async fn task_failing_for_a_day_becomes_dead_letter_until_replayed() {
     let world = World::new().await;
     let someone = world.person(NewPerson::with(Profile::Member)).await;
     let announced = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
-    let file = someone
-        .post("/files", announced)
-        .await
-        .expect_success(Message::FileCreated)["file"]["fileID"]
+    let file = someone.post("/files", announced).await.expect_success(Message::FileCreated)["file"]
+        ["fileID"]
         .clone();
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     let dead_letters = || async { ops::dead_letters(world.setup()).await.unwrap() };
@@ -434,11 +339,7 @@ async fn task_failing_for_a_day_becomes_dead_letter_until_replayed() {
     );
     world.clear_faults();
     world.sweep().await;
-    assert_eq!(
-        dead_letters().await.len(),
-        1,
-        "a dead letter is not retried"
-    );
+    assert_eq!(dead_letters().await.len(), 1, "a dead letter is not retried");
     assert_eq!(ops::replay(world.setup(), Some("FILE#x")).await.unwrap(), 0);
     assert_eq!(ops::replay(world.setup(), None).await.unwrap(), 1);
     world.sweep().await;
@@ -463,14 +364,8 @@ async fn message_sealed_with_missing_key_waits_for_the_key() {
     )]);
     world.clock().advance(Duration::from_secs(60));
     other.sweep().await;
-    assert_eq!(
-        (mails(&world), states(&world)),
-        (0, vec!["QUEUED".to_owned()])
-    );
+    assert_eq!((mails(&world), states(&world)), (0, vec!["QUEUED".to_owned()]));
     world.clock().advance(Duration::from_secs(400));
     world.sweep().await;
-    assert_eq!(
-        (mails(&world), states(&world)),
-        (1, vec!["SENT".to_owned()])
-    );
+    assert_eq!((mails(&world), states(&world)), (1, vec!["SENT".to_owned()]));
 }

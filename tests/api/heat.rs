@@ -11,10 +11,7 @@ use tests::{NewPerson, PASSWORD, World};
 const TIMES: u32 = 10;
 
 fn bound(world: &World, hot_writes: u64) {
-    let strictness = Strictness {
-        hot_writes,
-        ..Strictness::default()
-    };
+    let strictness = Strictness { hot_writes, ..Strictness::default() };
     world.cloud().set_strictness(strictness);
 }
 
@@ -47,14 +44,7 @@ async fn sign_ins_of_several_people_write_no_common_partition() {
         let answer = world.anonymous().login(email.as_str(), PASSWORD).await;
         answer.expect_success(Message::LoginSuccess);
     }
-    assert_units(
-        &world,
-        &[
-            ("records", "COMMITTEE#", 0.0),
-            ("listing", "", 0.0),
-            ("due", "", 0.0),
-        ],
-    );
+    assert_units(&world, &[("records", "COMMITTEE#", 0.0), ("listing", "", 0.0), ("due", "", 0.0)]);
 }
 
 #[tokio::test]
@@ -73,11 +63,7 @@ async fn registrations_and_mails_write_the_documented_units() {
     world.deliver().await;
     assert_units(
         &world,
-        &[
-            ("records", "COMMITTEE#", 0.0),
-            ("listing", "COMMITTEE#", 1.0),
-            ("due", "OUTBOX#", 4.0),
-        ],
+        &[("records", "COMMITTEE#", 0.0), ("listing", "COMMITTEE#", 1.0), ("due", "OUTBOX#", 4.0)],
     );
 }
 
@@ -118,16 +104,11 @@ async fn publications_write_the_documented_units() {
         });
         let created = trainer.post("/courses", course).await;
         let created = created.expect_success(Message::CourseCreated);
-        courses.push((
-            trainer,
-            created["course"]["courseID"].as_str().unwrap().to_owned(),
-        ));
+        courses.push((trainer, created["course"]["courseID"].as_str().unwrap().to_owned()));
     }
     bound(&world, 1_000_000);
     for (trainer, id) in &courses {
-        let answer = trainer
-            .post(&format!("/courses/{id}/publish"), json!({}))
-            .await;
+        let answer = trainer.post(&format!("/courses/{id}/publish"), json!({})).await;
         answer.expect_success(Message::CoursePublished);
     }
     assert_units(
@@ -161,16 +142,9 @@ async fn throttled_index_refuses_writes_and_loses_no_accepted_one() {
     assert_eq!(accepted + refused, 40, "{answers:?}");
     assert!(accepted >= 5 && refused > 0, "{accepted} accepted");
     let hottest = world.cloud().hottest();
-    let list = hottest
-        .iter()
-        .find(|heat| heat.key.ends_with("#USERS"))
-        .unwrap();
+    let list = hottest.iter().find(|heat| heat.key.ends_with("#USERS")).unwrap();
     assert!(list.most_writes <= 6.0, "{list:?}");
     bound(&world, 0);
     let items = world.items("records").len() - before;
-    assert_eq!(
-        items,
-        4 * accepted,
-        "address, account, credentials, message"
-    );
+    assert_eq!(items, 4 * accepted, "address, account, credentials, message");
 }

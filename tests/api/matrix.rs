@@ -89,70 +89,30 @@ fn endpoints() -> Vec<(&'static str, Requirement, &'static str, Value)> {
         ("GET /auth/check", Session, "", Value::Null),
         ("GET /auth/current-user", Session, "", Value::Null),
         ("GET /auth/sessions", Session, "", Value::Null),
-        (
-            "DELETE /auth/sessions/{sid}",
-            Session,
-            "/auth/sessions/x",
-            Value::Null,
-        ),
+        ("DELETE /auth/sessions/{sid}", Session, "/auth/sessions/x", Value::Null),
         ("GET /otp/generate", Verified, "", Value::Null),
         ("POST /otp/verify", Verified, "", json!({})),
         ("DELETE /otp", Session, "", json!({})),
         ("POST /otp/recovery-codes", Session, "", json!({})),
-        (
-            "POST /passkeys/registration-options",
-            Verified,
-            "",
-            json!({}),
-        ),
+        ("POST /passkeys/registration-options", Verified, "", json!({})),
         ("POST /passkeys", Verified, "", json!({})),
         ("GET /passkeys", Session, "", Value::Null),
-        (
-            "PUT /passkeys/{passkeyId}",
-            Session,
-            "/passkeys/x",
-            json!({}),
-        ),
-        (
-            "DELETE /passkeys/{passkeyId}",
-            Session,
-            "/passkeys/x",
-            Value::Null,
-        ),
+        ("PUT /passkeys/{passkeyId}", Session, "/passkeys/x", json!({})),
+        ("DELETE /passkeys/{passkeyId}", Session, "/passkeys/x", Value::Null),
         ("PUT /users/reset-password", Session, "", json!({})),
         ("POST /users/email-verification", Session, "", json!({})),
         ("POST /users/phone-verification", Verified, "", json!({})),
         ("PUT /users/phone-verification", Verified, "", json!({})),
         ("POST /users/avatar", Session, "", Value::Null),
         ("GET /users/activity", Session, "", Value::Null),
-        (
-            "GET /users/activity",
-            SeeActivity,
-            "/users/activity?userID={other}",
-            Value::Null,
-        ),
+        ("GET /users/activity", SeeActivity, "/users/activity?userID={other}", Value::Null),
         ("GET /users/my-committee-users", Verified, "", Value::Null),
         ("GET /users/{userId}", Session, "/users/{own}", Value::Null),
         ("PUT /users/{userId}", Session, "/users/{own}", json!({})),
-        (
-            "GET /users/{userId}/export",
-            Session,
-            "/users/{own}/export",
-            Value::Null,
-        ),
-        (
-            "GET /users/{userId}",
-            SeeUser,
-            "/users/{other}",
-            Value::Null,
-        ),
+        ("GET /users/{userId}/export", Session, "/users/{own}/export", Value::Null),
+        ("GET /users/{userId}", SeeUser, "/users/{other}", Value::Null),
         ("PUT /users/{userId}", BeUser, "/users/{other}", json!({})),
-        (
-            "GET /users/{userId}/export",
-            BeUser,
-            "/users/{other}/export",
-            Value::Null,
-        ),
+        ("GET /users/{userId}/export", BeUser, "/users/{other}/export", Value::Null),
         (
             "PUT /users/user-status/{userId}",
             EditUser,
@@ -160,71 +120,31 @@ fn endpoints() -> Vec<(&'static str, Requirement, &'static str, Value)> {
             json!({ "isActive": true }),
         ),
         ("PUT /team/{userId}", EditUser, "/team/{other}", json!({})),
-        (
-            "DELETE /team/{userId}/otp",
-            EditUser,
-            "/team/{other}/otp",
-            Value::Null,
-        ),
+        ("DELETE /team/{userId}/otp", EditUser, "/team/{other}/otp", Value::Null),
         ("GET /audit", ReadAudit, "", Value::Null),
         ("POST /committees", SuperAdmin, "", json!({})),
-        (
-            "PUT /committees/{committeeId}",
-            SuperAdmin,
-            "/committees/x",
-            json!({}),
-        ),
+        ("PUT /committees/{committeeId}", SuperAdmin, "/committees/x", json!({})),
         ("GET /courses/committee", Verified, "", Value::Null),
         ("GET /courses/search-all", Session, "", Value::Null),
         ("POST /courses", Write, "", json!({})),
-        (
-            "GET /courses/{courseId}",
-            Session,
-            "/courses/x",
-            Value::Null,
-        ),
-        (
-            "GET /courses/{courseId}",
-            SeeDraft,
-            "/courses/{draft}",
-            Value::Null,
-        ),
+        ("GET /courses/{courseId}", Session, "/courses/x", Value::Null),
+        ("GET /courses/{courseId}", SeeDraft, "/courses/{draft}", Value::Null),
         (
             "PUT /courses/{courseId}",
             WriteDraft,
             "/courses/{draft}",
             json!({ "courseTitle": "Forge" }),
         ),
-        (
-            "DELETE /courses/{courseId}",
-            Write,
-            "/courses/x",
-            Value::Null,
-        ),
-        (
-            "GET /courses/{courseId}/publish",
-            PublishDraft,
-            "/courses/{draft}/publish",
-            Value::Null,
-        ),
-        (
-            "POST /courses/{courseId}/publish",
-            Publish,
-            "/courses/x/publish",
-            json!({}),
-        ),
+        ("DELETE /courses/{courseId}", Write, "/courses/x", Value::Null),
+        ("GET /courses/{courseId}/publish", PublishDraft, "/courses/{draft}/publish", Value::Null),
+        ("POST /courses/{courseId}/publish", Publish, "/courses/x/publish", json!({})),
         (
             "GET /courses/{courseId}/to-draft",
             PublishDraft,
             "/courses/{draft}/to-draft",
             Value::Null,
         ),
-        (
-            "POST /courses/{courseId}/to-draft",
-            Publish,
-            "/courses/x/to-draft",
-            json!({}),
-        ),
+        ("POST /courses/{courseId}/to-draft", Publish, "/courses/x/to-draft", json!({})),
         (
             "POST /courses/questions/{courseId}",
             WriteDraft,
@@ -252,51 +172,21 @@ fn endpoints() -> Vec<(&'static str, Requirement, &'static str, Value)> {
         ("GET /files/my-files", Session, "", Value::Null),
         ("POST /files", KeepFiles, "", json!({})),
         ("GET /files/{fileId}", Session, "/files/x", Value::Null),
-        (
-            "POST /files/{fileId}/complete",
-            KeepFiles,
-            "/files/x/complete",
-            json!({}),
-        ),
+        ("POST /files/{fileId}/complete", KeepFiles, "/files/x/complete", json!({})),
         ("DELETE /files/{fileId}", KeepFiles, "/files/x", Value::Null),
         ("GET /files/public/{fileId}", Nothing, "", Value::Null),
         ("GET /sms", Verified, "", Value::Null),
         ("GET /sms", SeeSms, "/sms?scope=committee", Value::Null),
         ("GET /sms/bulk", Verified, "", Value::Null),
-        (
-            "GET /sms/bulk",
-            SeeSms,
-            "/sms/bulk?scope=committee",
-            Value::Null,
-        ),
+        ("GET /sms/bulk", SeeSms, "/sms/bulk?scope=committee", Value::Null),
         ("POST /sms/single", Send, "", json!({})),
         ("POST /sms/bulk", SendBulk, "", json!({})),
         ("GET /sms/{smsId}", Verified, "/sms/x", Value::Null),
-        (
-            "GET /sms/bulk/{batchId}",
-            Verified,
-            "/sms/bulk/x",
-            Value::Null,
-        ),
+        ("GET /sms/bulk/{batchId}", Verified, "/sms/bulk/x", Value::Null),
         ("GET /sms/opt-outs", ReadOptOuts, "", Value::Null),
-        (
-            "GET /sms/opt-outs/{number}",
-            ReadOptOuts,
-            "/sms/opt-outs/x",
-            Value::Null,
-        ),
-        (
-            "PUT /sms/opt-outs/{number}",
-            ChangeOptOuts,
-            "/sms/opt-outs/x",
-            json!({}),
-        ),
-        (
-            "DELETE /sms/opt-outs/{number}",
-            ChangeOptOuts,
-            "/sms/opt-outs/x",
-            Value::Null,
-        ),
+        ("GET /sms/opt-outs/{number}", ReadOptOuts, "/sms/opt-outs/x", Value::Null),
+        ("PUT /sms/opt-outs/{number}", ChangeOptOuts, "/sms/opt-outs/x", json!({})),
+        ("DELETE /sms/opt-outs/{number}", ChangeOptOuts, "/sms/opt-outs/x", Value::Null),
         ("GET /cpanel/subdomain", ReadPanel, "", Value::Null),
         ("GET /cpanel/domains", ReadPanel, "", Value::Null),
         ("GET /cpanel/db", ReadPanel, "", Value::Null),
@@ -307,12 +197,7 @@ fn endpoints() -> Vec<(&'static str, Requirement, &'static str, Value)> {
             json!({ "domain": "blog", "rootdomain": "formation.example.org" }),
         ),
         // Last, because they end the session of the caller.
-        (
-            "DELETE /users/{userId}",
-            EraseUser,
-            "/users/{other}",
-            json!({}),
-        ),
+        ("DELETE /users/{userId}", EraseUser, "/users/{other}", json!({})),
         ("POST /auth/logout", Session, "", json!({})),
     ]
 }
@@ -377,11 +262,9 @@ fn expected(requirement: Requirement, caller: &Caller, other: &Other) -> Option<
             Some(403)
         }
         Requirement::EditUser => found(Some(if edits { 200 } else { 403 })),
-        Requirement::ReadAudit | Requirement::SeeSms => Some(if is_admin && caller.is_verified {
-            200
-        } else {
-            403
-        }),
+        Requirement::ReadAudit | Requirement::SeeSms => {
+            Some(if is_admin && caller.is_verified { 200 } else { 403 })
+        }
         Requirement::SuperAdmin if !is_super || !caller.is_verified => Some(403),
         Requirement::SuperAdmin => None,
         Requirement::KeepFiles => stopped.then_some(403),
@@ -398,32 +281,22 @@ fn expected(requirement: Requirement, caller: &Caller, other: &Other) -> Option<
         Requirement::WriteDraft if !writes || stopped => Some(403),
         // Concurrent cells change the same draft: 409 is possible.
         Requirement::WriteDraft if of_committee(&[Grant::CoursesWrite]) => None,
-        Requirement::WriteDraft => Some(if of_committee(&[Grant::CoursesPublish]) {
-            403
-        } else {
-            404
-        }),
+        Requirement::WriteDraft => {
+            Some(if of_committee(&[Grant::CoursesPublish]) { 403 } else { 404 })
+        }
         Requirement::PublishDraft if !publishes || stopped => Some(403),
-        Requirement::ReadPanel => Some(
-            if (is_super || has(Grant::CpanelRead)) && caller.is_verified {
-                200
-            } else {
-                403
-            },
-        ),
+        Requirement::ReadPanel => {
+            Some(if (is_super || has(Grant::CpanelRead)) && caller.is_verified { 200 } else { 403 })
+        }
         // the subdomain exists already
-        Requirement::WritePanel => Some(if (is_super || has(Grant::CpanelWrite)) && !stopped {
-            409
-        } else {
-            403
-        }),
+        Requirement::WritePanel => {
+            Some(if (is_super || has(Grant::CpanelWrite)) && !stopped { 409 } else { 403 })
+        }
         // The draft is incomplete, or is a draft already.
         Requirement::PublishDraft if of_committee(&[Grant::CoursesPublish]) => None,
-        Requirement::PublishDraft => Some(if of_committee(&[Grant::CoursesWrite]) {
-            403
-        } else {
-            404
-        }),
+        Requirement::PublishDraft => {
+            Some(if of_committee(&[Grant::CoursesWrite]) { 403 } else { 404 })
+        }
     }
 }
 
@@ -440,21 +313,9 @@ async fn call(
         .replace("{other}", other)
         .replace("{draft}", draft)
         .replace("{own}", &person.user().user_id.to_string());
-    let prefix = if path.starts_with("/media") {
-        ""
-    } else {
-        "/api/v1"
-    };
-    let bytes = if body.is_null() {
-        String::new()
-    } else {
-        body.to_string()
-    };
-    let sender = if body.is_null() {
-        person.clone()
-    } else {
-        person.json()
-    };
+    let prefix = if path.starts_with("/media") { "" } else { "/api/v1" };
+    let bytes = if body.is_null() { String::new() } else { body.to_string() };
+    let sender = if body.is_null() { person.clone() } else { person.json() };
     sender
         .send(
             Method::from_bytes(method.as_bytes()).unwrap(),
@@ -478,39 +339,24 @@ async fn every_cell_of_the_rights_matrix_matches_the_table() {
         for grant in &grants {
             for is_verified in [true, false] {
                 for is_open in [true, false] {
-                    callers.push(Caller {
-                        profile,
-                        grant: *grant,
-                        is_verified,
-                        is_open,
-                    });
+                    callers.push(Caller { profile, grant: *grant, is_verified, is_open });
                 }
             }
         }
     }
     // The first two: same committee and another one. The right to edit depends on all of them.
-    let plain = |is_near| Other {
-        profile: Profile::Member,
-        grant: None,
-        is_near,
-    };
+    let plain = |is_near| Other { profile: Profile::Member, grant: None, is_near };
     let mut others = vec![plain(true), plain(false)];
     for profile in Profile::ALL {
         for grant in [None, Some(Grant::SmsBulk), Some(Grant::CpanelRead)] {
-            others.push(Other {
-                profile,
-                grant,
-                is_near: true,
-            });
+            others.push(Other { profile, grant, is_near: true });
         }
     }
     let mut drafts = Vec::new();
     for committee in [open, closed, elsewhere] {
         let writer = world
             .signed_in(
-                world
-                    .unhashed_account(&NewPerson::with(Profile::Trainer).of(committee))
-                    .await,
+                world.unhashed_account(&NewPerson::with(Profile::Trainer).of(committee)).await,
             )
             .await;
         let course = writer
@@ -523,52 +369,29 @@ async fn every_cell_of_the_rights_matrix_matches_the_table() {
     let closing = world
         .admin()
         .await
-        .put(
-            &format!("/committees/{closed}"),
-            json!({ "isActive": false }),
-        )
+        .put(&format!("/committees/{closed}"), json!({ "isActive": false }))
         .await;
     closing.expect_success(Message::CommitteeUpdated);
     let make = |other: Other, committee: domain::CommitteeId| {
-        let draft = drafts
-            .iter()
-            .find(|(of, _)| *of == committee)
-            .map(|(_, id)| id.clone())
-            .unwrap();
+        let draft =
+            drafts.iter().find(|(of, _)| *of == committee).map(|(_, id)| id.clone()).unwrap();
         let world = world.clone();
         async move {
-            let someone = NewPerson::with(other.profile)
-                .of(committee)
-                .granted(other.grant.as_slice());
-            (
-                world.unhashed_account(&someone).await.user_id.to_string(),
-                draft,
-                other,
-            )
+            let someone =
+                NewPerson::with(other.profile).of(committee).granted(other.grant.as_slice());
+            (world.unhashed_account(&someone).await.user_id.to_string(), draft, other)
         }
     };
     let mut near_open = Vec::new();
     let mut near_closed = Vec::new();
     for other in &others {
         near_open.push(make(other.clone(), if other.is_near { open } else { elsewhere }).await);
-        near_closed.push(
-            make(
-                other.clone(),
-                if other.is_near { closed } else { elsewhere },
-            )
-            .await,
-        );
+        near_closed.push(make(other.clone(), if other.is_near { closed } else { elsewhere }).await);
     }
 
     let cells = stream::iter(callers).map(|caller| {
-        let (world, targets) = (
-            world.clone(),
-            if caller.is_open {
-                near_open.clone()
-            } else {
-                near_closed.clone()
-            },
-        );
+        let (world, targets) =
+            (world.clone(), if caller.is_open { near_open.clone() } else { near_closed.clone() });
         async move {
             let mut someone = NewPerson::with(caller.profile)
                 .of(if caller.is_open { open } else { closed })
@@ -576,9 +399,7 @@ async fn every_cell_of_the_rights_matrix_matches_the_table() {
             if !caller.is_verified {
                 someone = someone.unverified();
             }
-            let person = world
-                .signed_in(world.unhashed_account(&someone).await)
-                .await;
+            let person = world.signed_in(world.unhashed_account(&someone).await).await;
             let (mut cells, mut wrong) = (0, Vec::new());
             for (operation, requirement, path, body) in endpoints() {
                 let may_edit_members = requirement == Requirement::EditUser
@@ -710,11 +531,7 @@ async fn each_state_of_an_account_changes_the_operations_of_the_table() {
         let all_grants: Vec<Grant> = Grant::ALL.to_vec();
         let caller = NewPerson::with(Profile::CommitteeAdmin).of(committee);
         let caller = caller.granted(&all_grants);
-        let caller = if state == State::Unverified {
-            caller.unverified()
-        } else {
-            caller
-        };
+        let caller = if state == State::Unverified { caller.unverified() } else { caller };
         let mut user = world.unhashed_account(&caller).await;
         if state == State::UnverifiedMailbox {
             let stored = user.changed(|user| user.is_mailbox_verified = Some(false));
@@ -743,12 +560,7 @@ async fn each_state_of_an_account_changes_the_operations_of_the_table() {
         for (operation, requirement, path, body) in endpoints() {
             let answer = call(&person, (&other, &draft), operation, path, &body).await;
             let result = (answer.status, answer.code());
-            results.push((
-                format!("{operation} {path}"),
-                operation,
-                requirement,
-                result,
-            ));
+            results.push((format!("{operation} {path}"), operation, requirement, result));
         }
         results
     };
@@ -777,19 +589,16 @@ async fn each_state_of_an_account_changes_the_operations_of_the_table() {
 #[test]
 fn matrix_contains_every_operation() {
     let operations: BTreeSet<String> = Document::get().operations().into_iter().collect();
-    let known: BTreeSet<String> = endpoints()
-        .into_iter()
-        .map(|(operation, ..)| operation.to_owned())
-        .collect();
+    let known: BTreeSet<String> =
+        endpoints().into_iter().map(|(operation, ..)| operation.to_owned()).collect();
     assert_eq!(operations, known);
 }
 
 #[tokio::test]
 async fn operation_that_needs_a_session_returns_401_without_one() {
     let world = World::new().await;
-    let anonymous = world
-        .anonymous()
-        .as_user(world.account(&NewPerson::with(Profile::Member)).await);
+    let anonymous =
+        world.anonymous().as_user(world.account(&NewPerson::with(Profile::Member)).await);
     for (operation, requirement, path, body) in endpoints() {
         let answer = call(&anonymous, ("x", "x"), operation, path, &body).await;
         let is_public = requirement == Requirement::Nothing;

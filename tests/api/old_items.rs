@@ -10,18 +10,10 @@ use tests::{NewPerson, World};
 
 /// The keys of the records whose attribute `name` begins with `start`.
 fn having(world: &World, name: &str, start: &str) -> Vec<[String; 2]> {
-    let begins = |item: &Value| {
-        item[name]["S"]
-            .as_str()
-            .is_some_and(|text| text.starts_with(start))
-    };
+    let begins =
+        |item: &Value| item[name]["S"].as_str().is_some_and(|text| text.starts_with(start));
     let key = |item: Value| ["pk", "sk"].map(|name| item[name]["S"].as_str().unwrap().to_owned());
-    world
-        .items("records")
-        .into_iter()
-        .filter(begins)
-        .map(key)
-        .collect()
+    world.items("records").into_iter().filter(begins).map(key).collect()
 }
 
 /// Executes `expression`, in which `:value` is `value`, on the record with this key.
@@ -47,10 +39,7 @@ async fn audit_entry_without_shard_is_listed() {
     let path = format!("/team/{}", member.user_id);
     for role in ["ancien", "nouveau"] {
         world.clock().advance(Duration::from_millis(2));
-        admin
-            .put(&path, json!({ "role": role }))
-            .await
-            .expect_success(Message::TeamMemberUpdated);
+        admin.put(&path, json!({ "role": role })).await.expect_success(Message::TeamMemberUpdated);
         if role == "ancien" {
             for key in having(&world, "listPk", "AUDIT#") {
                 update(&world, key, "SET listPk = :value", "AUDIT").await;
@@ -71,20 +60,11 @@ async fn text_message_without_reason_is_shown() {
     let accepted = admin.post("/sms/single", payload).await;
     let id = accepted.expect_success(Message::SmsAccepted)["sms"]["smsID"].clone();
     for key in having(&world, "authoredPk", "USER#") {
-        update(
-            &world,
-            key,
-            "SET card.clientRef = :value REMOVE card.reason",
-            "r-1",
-        )
-        .await;
+        update(&world, key, "SET card.clientRef = :value REMOVE card.reason", "r-1").await;
     }
     let path = format!("/sms/{}", id.as_str().unwrap());
     let sms = admin.get(&path).await.expect_ok()["sms"].clone();
-    assert_eq!(
-        (&sms["clientRef"], &sms["reason"]),
-        (&json!("r-1"), &Value::Null)
-    );
+    assert_eq!((&sms["clientRef"], &sms["reason"]), (&json!("r-1"), &Value::Null));
 }
 
 /// Before committees had lists, messages and batches were in those of their senders alone.
@@ -126,10 +106,7 @@ async fn text_messages_without_committee_list_stay_in_their_senders() {
 async fn due_message_without_shard_is_sent() {
     let world = World::new().await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
-    world
-        .anonymous()
-        .post("/auth/passwordless", json!({ "email": member.email }))
-        .await;
+    world.anonymous().post("/auth/passwordless", json!({ "email": member.email })).await;
     for key in having(&world, "duePk", "OUTBOX#") {
         update(&world, key, "SET duePk = :value", "OUTBOX").await;
     }

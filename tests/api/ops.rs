@@ -37,9 +37,7 @@ async fn started(world: &World, name: &str, keys: &[Key]) -> Result<Setup, Strin
     if !keys.contains(&Key::Edge) {
         keys.push(Key::Edge);
     }
-    Setup::start(settings.settings(), &keys)
-        .await
-        .map_err(|problem| problem.to_string())
+    Setup::start(settings.settings(), &keys).await.map_err(|problem| problem.to_string())
 }
 
 #[tokio::test]
@@ -51,9 +49,7 @@ async fn keys_are_created_once_and_found_by_each_function() {
     let made = ops::make(&parameters, DEV, world.clock()).await.unwrap();
     assert_eq!((made.made.len(), made.kept), (22, 0));
     assert_eq!(problems().await, Vec::<String>::new());
-    let token = ops::problems(&parameters, DEV, &[Key::CpanelToken])
-        .await
-        .unwrap();
+    let token = ops::problems(&parameters, DEV, &[Key::CpanelToken]).await.unwrap();
     assert_eq!(token, ["/halqa/dev/cpanel/CPANEL_TOKEN is not in SSM."]);
     let (auth, otp) = (
         started(&world, "auth", auth::KEYS).await.unwrap(),
@@ -72,16 +68,10 @@ async fn keys_are_created_once_and_found_by_each_function() {
 
     let signing = world.cloud().parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY");
     assert_eq!(
-        ops::make(&parameters, DEV, world.clock())
-            .await
-            .unwrap()
-            .made,
+        ops::make(&parameters, DEV, world.clock()).await.unwrap().made,
         Vec::<String>::new()
     );
-    assert_eq!(
-        world.cloud().parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY"),
-        signing
-    );
+    assert_eq!(world.cloud().parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY"), signing);
 }
 
 #[tokio::test]
@@ -96,10 +86,7 @@ async fn missing_key_is_named_and_created_equal_to_its_copies() {
         [format!("{name} is not in SSM.")]
     );
     assert_eq!(
-        ops::make(&parameters, DEV, world.clock())
-            .await
-            .unwrap()
-            .made,
+        ops::make(&parameters, DEV, world.clock()).await.unwrap().made,
         std::slice::from_ref(&name)
     );
     assert_eq!(
@@ -120,13 +107,7 @@ async fn each_kind_of_key_is_rotated_in_three_steps() {
         (Kind::Edge, "/halqa/dev/edge/EDGE_SECRETS"),
     ] {
         let now = || {
-            world
-                .cloud()
-                .parameter(name)
-                .unwrap()
-                .split(',')
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
+            world.cloud().parameter(name).unwrap().split(',').map(str::to_owned).collect::<Vec<_>>()
         };
         let old = now();
         world.clock().advance(Duration::from_secs(1));
@@ -134,43 +115,26 @@ async fn each_kind_of_key_is_rotated_in_three_steps() {
             ops::take_into_use(&parameters, DEV, kind).await.is_err(),
             "{kind:?}: no new key is announced"
         );
-        ops::announce(&parameters, DEV, kind, world.clock())
-            .await
-            .unwrap();
+        ops::announce(&parameters, DEV, kind, world.clock()).await.unwrap();
         let announced = now();
         assert_eq!((announced.len(), &announced[0]), (2, &old[0]), "{kind:?}");
-        ops::announce(&parameters, DEV, kind, world.clock())
-            .await
-            .unwrap();
+        ops::announce(&parameters, DEV, kind, world.clock()).await.unwrap();
         assert_eq!(now(), announced, "{kind:?}: a second time changes nothing");
         assert!(
-            ops::retire(&parameters, DEV, kind, world.setup())
-                .await
-                .is_err(),
+            ops::retire(&parameters, DEV, kind, world.setup()).await.is_err(),
             "{kind:?}: the new key is not in use yet"
         );
         for _ in 0..2 {
             ops::take_into_use(&parameters, DEV, kind).await.unwrap();
-            assert_eq!(
-                now(),
-                [announced[1].clone(), announced[0].clone()],
-                "{kind:?}"
-            );
+            assert_eq!(now(), [announced[1].clone(), announced[0].clone()], "{kind:?}");
         }
         assert!(
-            ops::announce(&parameters, DEV, kind, world.clock())
-                .await
-                .is_err(),
+            ops::announce(&parameters, DEV, kind, world.clock()).await.is_err(),
             "{kind:?}: the old key is still there"
         );
-        ops::retire(&parameters, DEV, kind, world.setup())
-            .await
-            .unwrap();
+        ops::retire(&parameters, DEV, kind, world.setup()).await.unwrap();
         assert_eq!(now(), [announced[1].clone()], "{kind:?}");
-        assert_eq!(
-            ops::problems(&parameters, DEV, &[]).await.unwrap(),
-            Vec::<String>::new()
-        );
+        assert_eq!(ops::problems(&parameters, DEV, &[]).await.unwrap(), Vec::<String>::new());
     }
 }
 
@@ -193,68 +157,41 @@ async fn signing_key_rotation_accepts_tokens_of_both_keys_meanwhile() {
     let token = |world: &World| {
         let anonymous = world.anonymous().via(world);
         async move {
-            anonymous
-                .login("admin@example.org", PASSWORD)
-                .await
-                .header("authorization")
-                .to_owned()
+            anonymous.login("admin@example.org", PASSWORD).await.header("authorization").to_owned()
         }
     };
     let first = process();
     let old = token(&first).await;
-    ops::announce(&parameters, DEV, Kind::Signing, world.clock())
-        .await
-        .unwrap();
+    ops::announce(&parameters, DEV, Kind::Signing, world.clock()).await.unwrap();
     let announced = process();
-    ops::announce(&parameters, DEV, Kind::Signing, world.clock())
-        .await
-        .unwrap();
+    ops::announce(&parameters, DEV, Kind::Signing, world.clock()).await.unwrap();
     assert_eq!(
         announced.setting("TOKEN_PUBLIC_KEYS"),
         process().setting("TOKEN_PUBLIC_KEYS"),
         "a second time changes nothing"
     );
     assert!(
-        ops::retire(&parameters, DEV, Kind::Signing, world.setup())
-            .await
-            .is_err(),
+        ops::retire(&parameters, DEV, Kind::Signing, world.setup()).await.is_err(),
         "it is not in use yet"
     );
-    ops::take_into_use(&parameters, DEV, Kind::Signing)
-        .await
-        .unwrap();
+    ops::take_into_use(&parameters, DEV, Kind::Signing).await.unwrap();
     assert_eq!(
         parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY"),
         parameter("/halqa/dev/otp/TOKEN_SIGNING_KEY")
     );
     let used = process();
     let new = token(&used).await;
-    for (process, token) in [
-        (&announced, &old),
-        (&announced, &new),
-        (&used, &old),
-        (&used, &new),
-    ] {
-        process
-            .anonymous()
-            .via(process)
-            .with_token(token)
-            .get("/auth/check")
-            .await
-            .expect_ok();
+    for (process, token) in [(&announced, &old), (&announced, &new), (&used, &old), (&used, &new)] {
+        process.anonymous().via(process).with_token(token).get("/auth/check").await.expect_ok();
     }
-    ops::retire(&parameters, DEV, Kind::Signing, world.setup())
-        .await
-        .unwrap();
+    ops::retire(&parameters, DEV, Kind::Signing, world.setup()).await.unwrap();
     let retired = process();
     let status = |token: &str| {
         let person = retired.anonymous().via(&retired).with_token(token);
         async move { person.get("/auth/check").await.status }
     };
     assert_eq!((status(&old).await, status(&new).await), (401, 200));
-    ops::replace(&parameters, DEV, Kind::Signing, world.clock())
-        .await
-        .unwrap();
+    ops::replace(&parameters, DEV, Kind::Signing, world.clock()).await.unwrap();
     let replaced = process();
     let person = replaced.anonymous().via(&replaced).with_token(&new);
     assert_eq!(person.get("/auth/check").await.status, 401);
@@ -266,41 +203,20 @@ async fn sealing_key_is_kept_while_a_secret_uses_it() {
     let world = World::with(&[("SEALING_KEYS", &old)]).await;
     let parameters = parameters(&world);
     for name in ["auth", "otp", "passkeys", "team", "users"] {
-        world
-            .cloud()
-            .put_parameter(&format!("/halqa/dev/{name}/SEALING_KEYS"), &old);
+        world.cloud().put_parameter(&format!("/halqa/dev/{name}/SEALING_KEYS"), &old);
     }
     TotpApp::enrolled_by(&world, &world.member().await).await;
-    ops::announce(&parameters, DEV, Kind::Sealing, world.clock())
-        .await
-        .unwrap();
-    ops::take_into_use(&parameters, DEV, Kind::Sealing)
-        .await
-        .unwrap();
+    ops::announce(&parameters, DEV, Kind::Sealing, world.clock()).await.unwrap();
+    ops::take_into_use(&parameters, DEV, Kind::Sealing).await.unwrap();
     world.cloud().settle();
-    let error = ops::retire(&parameters, DEV, Kind::Sealing, world.setup())
-        .await
-        .unwrap_err();
+    let error = ops::retire(&parameters, DEV, Kind::Sealing, world.setup()).await.unwrap_err();
     assert!(error.ends_with("reseal first."), "{error}");
-    let keys = world
-        .cloud()
-        .parameter("/halqa/dev/users/SEALING_KEYS")
-        .unwrap();
-    ops::reseal(
-        world
-            .another_process_with(&[("SEALING_KEYS", &keys)])
-            .setup(),
-    )
-    .await
-    .unwrap();
+    let keys = world.cloud().parameter("/halqa/dev/users/SEALING_KEYS").unwrap();
+    ops::reseal(world.another_process_with(&[("SEALING_KEYS", &keys)]).setup()).await.unwrap();
     world.cloud().settle();
-    ops::retire(&parameters, DEV, Kind::Sealing, world.setup())
-        .await
-        .unwrap();
+    ops::retire(&parameters, DEV, Kind::Sealing, world.setup()).await.unwrap();
     assert!(
-        ops::replace(&parameters, DEV, Kind::Sealing, world.clock())
-            .await
-            .is_err(),
+        ops::replace(&parameters, DEV, Kind::Sealing, world.clock()).await.is_err(),
         "replacing would lose secrets"
     );
 }
@@ -310,34 +226,16 @@ async fn interrupted_key_change_is_reported_and_completed_by_repetition() {
     let world = World::new().await;
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
-    let (first, last) = (
-        "/halqa/dev/auth/OUTBOX_KEYS",
-        "/halqa/dev/users/OUTBOX_KEYS",
-    );
+    let (first, last) = ("/halqa/dev/auth/OUTBOX_KEYS", "/halqa/dev/users/OUTBOX_KEYS");
     let before = world.cloud().parameter(last).unwrap();
-    ops::announce(&parameters, DEV, Kind::Outbox, world.clock())
-        .await
-        .unwrap();
+    ops::announce(&parameters, DEV, Kind::Outbox, world.clock()).await.unwrap();
     // as if the change had stopped before the last parameter
     world.cloud().put_parameter(last, &before);
     let problems = ops::problems(&parameters, DEV, &[]).await.unwrap();
-    assert_eq!(
-        problems,
-        [format!(
-            "{last} differs from its twins: run the last change again."
-        )]
-    );
-    ops::announce(&parameters, DEV, Kind::Outbox, world.clock())
-        .await
-        .unwrap();
-    assert_eq!(
-        world.cloud().parameter(first),
-        world.cloud().parameter(last)
-    );
-    assert_eq!(
-        ops::problems(&parameters, DEV, &[]).await.unwrap(),
-        Vec::<String>::new()
-    );
+    assert_eq!(problems, [format!("{last} differs from its twins: run the last change again.")]);
+    ops::announce(&parameters, DEV, Kind::Outbox, world.clock()).await.unwrap();
+    assert_eq!(world.cloud().parameter(first), world.cloud().parameter(last));
+    assert_eq!(ops::problems(&parameters, DEV, &[]).await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -347,16 +245,10 @@ async fn unknown_signing_key_is_reported() {
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
     let unknown_key = NamedKey::generate("unknown").to_setting();
     for name in ["auth", "otp", "passkeys"] {
-        world.cloud().put_parameter(
-            &format!("/halqa/dev/{name}/TOKEN_SIGNING_KEY"),
-            &unknown_key,
-        );
+        world.cloud().put_parameter(&format!("/halqa/dev/{name}/TOKEN_SIGNING_KEY"), &unknown_key);
     }
     let problems = ops::problems(&parameters, DEV, &[]).await.unwrap();
-    assert_eq!(
-        problems,
-        ["/halqa/dev/public/TOKEN_PUBLIC_KEYS does not know the key that signs."]
-    );
+    assert_eq!(problems, ["/halqa/dev/public/TOKEN_PUBLIC_KEYS does not know the key that signs."]);
 }
 
 const FIRST: &str = include_str!("../../infra/first.json");
@@ -370,10 +262,7 @@ async fn empty() -> (LocalSettings, Cloud, Setup, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let cloud = Cloud::in_memory(folder.path()).await.unwrap();
     let mut settings = LocalSettings::default();
-    settings
-        .with_new_keys()
-        .find(&cloud)
-        .set("PUBLIC_URL", "https://front.example.org");
+    settings.with_new_keys().find(&cloud).set("PUBLIC_URL", "https://front.example.org");
     let setup = settings.setup(Clock::default()).unwrap();
     (settings, cloud, setup, folder)
 }
@@ -383,28 +272,19 @@ async fn bootstrap_creates_one_administrator_who_resets_by_mailed_code() {
     let (_settings, cloud, setup, _folder) = empty().await;
     let email = ops::bootstrap(&setup, first()).await.unwrap();
     let refused = ops::bootstrap(&setup, first()).await.unwrap_err();
-    assert!(
-        refused.starts_with("There is a super admin already"),
-        "{refused}"
-    );
+    assert!(refused.starts_with("There is a super admin already"), "{refused}");
 
     let consumers = Consumers::new(&|_| Ok(setup.clone())).unwrap();
     while delivery::deliver(&cloud, &consumers).await.unwrap() > 0 {}
     let mails = cloud.recorder().mails();
-    assert_eq!(
-        (mails.len(), mails[0]["to"].as_str()),
-        (1, Some(email.as_str()))
-    );
+    assert_eq!((mails.len(), mails[0]["to"].as_str()), (1, Some(email.as_str())));
     let code = tests::digits(mails[0]["text"].as_str().unwrap());
     let edge = edge(&setup).unwrap();
     let post = async |path: &str, body: serde_json::Value| {
         let request = http::Request::post(format!("/api/v1{path}"))
             .header("content-type", "application/json");
         let answer = edge
-            .answer(
-                request.body(body.to_string().into()).unwrap(),
-                "10.0.0.1".parse().unwrap(),
-            )
+            .answer(request.body(body.to_string().into()).unwrap(), "10.0.0.1".parse().unwrap())
             .await;
         (
             answer.status().as_u16(),
@@ -414,17 +294,9 @@ async fn bootstrap_creates_one_administrator_who_resets_by_mailed_code() {
     let password = "huit palmiers au bord du chott";
     let payload = json!({ "email": email, "code": code, "newPassword": password, "confirmPassword": password });
     assert_eq!(post("/users/reset-password", payload).await.0, 200);
-    let (status, body) = post(
-        "/auth/login",
-        json!({ "email": email, "password": password }),
-    )
-    .await;
+    let (status, body) = post("/auth/login", json!({ "email": email, "password": password })).await;
     assert_eq!(
-        (
-            status,
-            &body["user"]["profile"],
-            &body["user"]["isVerified"]
-        ),
+        (status, &body["user"]["profile"], &body["user"]["isVerified"]),
         (200, &json!("SA"), &json!(true))
     );
 }
@@ -433,15 +305,11 @@ async fn bootstrap_creates_one_administrator_who_resets_by_mailed_code() {
 async fn invalid_bootstrap_file_is_rejected_and_nothing_is_written() {
     let (_settings, cloud, setup, _folder) = empty().await;
     let file = json!({ "committee": { "nameArabe": "أ" }, "administrator": { "name": "A", "lastName": "B", "email": "a@example.org" } });
-    let problem = ops::bootstrap(&setup, serde_json::from_value(file).unwrap())
-        .await
-        .unwrap_err();
+    let problem = ops::bootstrap(&setup, serde_json::from_value(file).unwrap()).await.unwrap_err();
     assert!(problem.contains("nameLatin"), "{problem}");
     let mut file: serde_json::Value = serde_json::from_str(FIRST).unwrap();
     file["committee"]["secondryPhone"] = json!("+21671123456");
-    let problem = ops::bootstrap(&setup, serde_json::from_value(file).unwrap())
-        .await
-        .unwrap_err();
+    let problem = ops::bootstrap(&setup, serde_json::from_value(file).unwrap()).await.unwrap_err();
     assert_eq!(problem, "A committee has no field secondryPhone.");
     assert_eq!(cloud.items("records").unwrap().len(), 0);
 }
@@ -458,49 +326,29 @@ async fn canary_signs_in_and_reports_failures() {
     let world = World::new().await;
     let sign_in = SignIn::of(&world.setup().keys).unwrap();
     assert!(ops::make_canary(world.setup(), &sign_in).await.unwrap());
-    assert!(
-        !ops::make_canary(world.setup(), &sign_in).await.unwrap(),
-        "it exists already"
-    );
-    let owner = world
-        .setup()
-        .store
-        .email_owner(&sign_in.email.parse().unwrap())
-        .await
-        .unwrap()
-        .unwrap();
+    assert!(!ops::make_canary(world.setup(), &sign_in).await.unwrap(), "it exists already");
+    let owner =
+        world.setup().store.email_owner(&sign_in.email.parse().unwrap()).await.unwrap().unwrap();
     let user = world.user(owner.user_id).await;
-    assert_eq!(
-        (user.profile, user.permissions.to_string().as_str()),
-        (Profile::Member, "[]")
-    );
+    assert_eq!((user.profile, user.permissions.to_string().as_str()), (Profile::Member, "[]"));
 
     let url = format!("http://{}/api/v1", start_server(&world).await);
     let canary = |sign_in: &str| {
         let mut settings = world.settings();
-        settings
-            .set("CANARY_URL", &url)
-            .set("CANARY_SIGN_IN", sign_in);
+        settings.set("CANARY_URL", &url).set("CANARY_SIGN_IN", sign_in);
         let startup = Startup::of_settings(settings.settings(), world.clock().clone());
         Canary::new(&startup.unwrap()).unwrap()
     };
     let good = canary(&world.setting("CANARY_SIGN_IN"));
     good.check().await.unwrap();
-    let problem = canary(&format!("{} no password at all", sign_in.email))
-        .check()
-        .await
-        .unwrap_err();
+    let problem =
+        canary(&format!("{} no password at all", sign_in.email)).check().await.unwrap_err();
     assert_eq!(
         problem,
         "POST /auth/login answered 401 (BAD_AUTH_COMBINATION_MESSAGE) instead of 200"
     );
     world.inject(local::faults::Mode::Refuse);
-    assert!(
-        good.check()
-            .await
-            .unwrap_err()
-            .starts_with("POST /auth/login answered 503")
-    );
+    assert!(good.check().await.unwrap_err().starts_with("POST /auth/login answered 503"));
     world.clear_faults();
     good.check().await.unwrap();
 }
@@ -516,10 +364,7 @@ async fn smoke_test_reports_what_is_wrong() {
     );
     let expected = Expectations::of_environment(&HashMap::new());
     let checks = ops::smoke(&visitor, &sign_in, &expected).await;
-    assert!(
-        checks.len() > 9 && checks.iter().all(|check| check.problem.is_none()),
-        "{checks:#?}"
-    );
+    assert!(checks.len() > 9 && checks.iter().all(|check| check.problem.is_none()), "{checks:#?}");
 
     // another rate limit than the stack has, and a wrong password of the canary
     let other = world.another_process_with(&[("RATE_LIMIT", "50")]);
@@ -527,18 +372,12 @@ async fn smoke_test_reports_what_is_wrong() {
         world.setup().aws.clone(),
         format!("http://{}/api/v1", start_server(&other).await),
     );
-    let wrong: Vec<String> = ops::smoke(
-        &visitor,
-        &SignIn {
-            password: "wrong".into(),
-            ..sign_in.clone()
-        },
-        &expected,
-    )
-    .await
-    .into_iter()
-    .filter_map(|check| check.problem)
-    .collect();
+    let wrong: Vec<String> =
+        ops::smoke(&visitor, &SignIn { password: "wrong".into(), ..sign_in.clone() }, &expected)
+            .await
+            .into_iter()
+            .filter_map(|check| check.problem)
+            .collect();
     assert_eq!(
         wrong,
         [
@@ -546,15 +385,10 @@ async fn smoke_test_reports_what_is_wrong() {
             "POST /auth/login answered 401 (BAD_AUTH_COMBINATION_MESSAGE) instead of 200",
         ]
     );
-    let unreachable = Visitor::new(
-        world.setup().aws.clone(),
-        "http://127.0.0.1:9/api/v1".to_owned(),
-    );
+    let unreachable =
+        Visitor::new(world.setup().aws.clone(), "http://127.0.0.1:9/api/v1".to_owned());
     let wrong = ops::smoke(&unreachable, &sign_in, &expected).await;
-    assert!(
-        wrong.iter().all(|check| check.problem.is_some()),
-        "{wrong:#?}"
-    );
+    assert!(wrong.iter().all(|check| check.problem.is_some()), "{wrong:#?}");
 }
 
 #[tokio::test]
@@ -562,10 +396,7 @@ async fn smoke_test_expects_what_the_stack_is_deployed_with() {
     let world = World::with(&[("RATE_LIMIT", "250"), ("POWERED_BY", "Croissant")]).await;
     let parameters = parameters(&world);
     let missing = Expectations::of_stack(&parameters, DEV).await.unwrap_err();
-    assert_eq!(
-        missing,
-        "/halqa/dev/stack/RATE_LIMIT is not in SSM: deploy the stack first."
-    );
+    assert_eq!(missing, "/halqa/dev/stack/RATE_LIMIT is not in SSM: deploy the stack first.");
     // as CloudFormation writes them
     for (name, value) in [("RATE_LIMIT", "250"), ("POWERED_BY", "Croissant")] {
         let name = format!("/halqa/dev/stack/{name}");
@@ -579,10 +410,7 @@ async fn smoke_test_expects_what_the_stack_is_deployed_with() {
         format!("http://{}/api/v1", start_server(&world).await),
     );
     let checks = ops::smoke(&visitor, &sign_in, &expected).await;
-    assert!(
-        checks.iter().all(|check| check.problem.is_none()),
-        "{checks:#?}"
-    );
+    assert!(checks.iter().all(|check| check.problem.is_none()), "{checks:#?}");
 }
 
 #[tokio::test]
@@ -591,10 +419,9 @@ async fn stage_tables_are_those_that_the_stack_uses() {
     let parameters = parameters(&world);
     assert!(DEV.tables(&parameters).await.unwrap().is_empty());
     // as CloudFormation writes them after a restored table was taken over
-    for (name, table) in [
-        ("RECORDS_TABLE", "halqa-dev-records-2"),
-        ("TRANSIENT_TABLE", "halqa-dev-transient"),
-    ] {
+    for (name, table) in
+        [("RECORDS_TABLE", "halqa-dev-records-2"), ("TRANSIENT_TABLE", "halqa-dev-transient")]
+    {
         let name = format!("/halqa/dev/stack/{name}");
         parameters.write(&name, &table.into()).await.unwrap();
     }
@@ -613,9 +440,7 @@ async fn stage_name_determines_all_settings() {
         ("KEYS_PATH", "/halqa/dev/auth"),
     ];
     let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let settings = Stage::Deployed("prod")
-        .settings(environment.into(), "users")
-        .unwrap();
+    let settings = Stage::Deployed("prod").settings(environment.into(), "users").unwrap();
     for (name, value) in [
         ("RECORDS_TABLE", "halqa-prod-records"),
         ("TRANSIENT_TABLE", "halqa-prod-transient"),
@@ -628,31 +453,17 @@ async fn stage_name_determines_all_settings() {
 
     let world = World::new().await;
     let folder = tempfile::tempdir().unwrap();
-    let data = [(
-        "DATA_DIR".to_owned(),
-        folder.path().to_string_lossy().into_owned(),
-    )];
-    assert!(
-        Stage::Local.settings(data.clone().into(), "users").is_err(),
-        "no service runs there"
-    );
+    let data = [("DATA_DIR".to_owned(), folder.path().to_string_lossy().into_owned())];
+    assert!(Stage::Local.settings(data.clone().into(), "users").is_err(), "no service runs there");
     let mut settings = LocalSettings::default();
-    settings
-        .find(world.cloud())
-        .with_new_keys()
-        .tell(world.cloud(), folder.path())
-        .unwrap();
+    settings.find(world.cloud()).with_new_keys().tell(world.cloud(), folder.path()).unwrap();
     let settings_of_process = Stage::Local.settings(data.into(), "users").unwrap();
     assert_eq!(
-        (
-            settings_of_process["RECORDS_TABLE"].as_str(),
-            &settings_of_process["CANARY_SIGN_IN"]
-        ),
+        (settings_of_process["RECORDS_TABLE"].as_str(), &settings_of_process["CANARY_SIGN_IN"]),
         ("records", &settings.get("CANARY_SIGN_IN").unwrap())
     );
-    let running = Setup::start(settings_of_process.into_iter().collect(), users::KEYS)
-        .await
-        .unwrap();
+    let running =
+        Setup::start(settings_of_process.into_iter().collect(), users::KEYS).await.unwrap();
     assert_eq!(ops::dead_letters(&running).await.unwrap().len(), 0);
 }
 

@@ -60,10 +60,7 @@ impl AwsServices {
     async fn start(world: &World) -> (Self, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let services = Self {
-            edge: world.edge().clone(),
-            state: Arc::default(),
-        };
+        let services = Self { edge: world.edge().clone(), state: Arc::default() };
         let server = services.clone();
         spawn_local(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -89,20 +86,14 @@ impl AwsServices {
         assert!(signature.starts_with("AWS4-HMAC-SHA256 Credential="));
         if let Some(target) = parts.headers.get("x-amz-target") {
             assert!(signature.contains("/codedeploy/aws4_request"));
-            assert_eq!(
-                target,
-                "CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus"
-            );
+            assert_eq!(target, "CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus");
             let report = serde_json::from_slice(&body).unwrap();
             self.state(|state| state.reports.push(report));
             return reply(200, &json!({}));
         }
         assert!(signature.contains("/lambda/aws4_request"));
         let path = parts.uri.path().replace("%3A", ":");
-        let mut rest = path
-            .strip_prefix("/2015-03-31/functions/")
-            .unwrap()
-            .split('/');
+        let mut rest = path.strip_prefix("/2015-03-31/functions/").unwrap().split('/');
         let arn = rest.next().unwrap();
         match (parts.method.as_str(), rest.next()) {
             ("POST", Some("invocations")) => {
@@ -134,10 +125,7 @@ impl AwsServices {
             (is_throttled, state.broken == Some(name))
         });
         if is_throttled {
-            return reply(
-                429,
-                &json!({ "Reason": "ConcurrentInvocationLimitExceeded" }),
-            );
+            return reply(429, &json!({ "Reason": "ConcurrentInvocationLimitExceeded" }));
         }
         if is_broken {
             let mut response = reply(200, &json!({ "errorType": "Runtime.ExitError" }));
@@ -166,10 +154,7 @@ impl AwsServices {
 /// Versions 1 to 7, in two pages.
 fn versions(query: Option<&str>) -> Response<Full<Bytes>> {
     let page = |names: &[&str], next: Option<&str>| {
-        let versions: Vec<Value> = names
-            .iter()
-            .map(|name| json!({ "Version": name }))
-            .collect();
+        let versions: Vec<Value> = names.iter().map(|name| json!({ "Version": name })).collect();
         reply(200, &json!({ "Versions": versions, "NextMarker": next }))
     };
     match query {
@@ -180,15 +165,8 @@ fn versions(query: Option<&str>) -> Response<Full<Bytes>> {
 }
 
 fn reply(status: u16, body: &Value) -> Response<Full<Bytes>> {
-    let body = if body.is_null() {
-        Bytes::new()
-    } else {
-        body.to_string().into()
-    };
-    Response::builder()
-        .status(status)
-        .body(Full::new(body))
-        .unwrap()
+    let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
+    Response::builder().status(status).body(Full::new(body)).unwrap()
 }
 
 /// Runs `test` with the hook of a deployment that introduces version 7 of each function, and the services that it calls.
@@ -226,10 +204,7 @@ async fn hook_invokes_every_new_version_and_reports_success() {
         hook.answer(&of_codedeploy()).await.unwrap();
         let expected: BTreeSet<String> = FUNCTIONS.map(str::to_owned).into();
         assert_eq!(services.state(|state| state.invoked.clone()), expected);
-        assert_eq!(
-            services.state(|state| state.reports.clone()),
-            [report("Succeeded")]
-        );
+        assert_eq!(services.state(|state| state.reports.clone()), [report("Succeeded")]);
     })
     .await;
 }
@@ -256,10 +231,7 @@ async fn throttled_invocation_is_repeated() {
     with_hook(async |hook, services| {
         services.state(|state| state.throttled = 1);
         hook.answer(&of_codedeploy()).await.unwrap();
-        assert_eq!(
-            services.state(|state| state.reports.clone()),
-            [report("Succeeded")]
-        );
+        assert_eq!(services.state(|state| state.reports.clone()), [report("Succeeded")]);
     })
     .await;
 }

@@ -23,35 +23,20 @@ type Answers = HashMap<&'static str, (u16, String)>;
 fn ready() -> Answers {
     let attributes = "<entry><key>MonthlySpendLimit</key><value>200</value></entry>";
     HashMap::from([
-        (
-            "GetCallerIdentity",
-            (200, "<Account>000000000000</Account>".to_owned()),
-        ),
+        ("GetCallerIdentity", (200, "<Account>000000000000</Account>".to_owned())),
         (
             "account-settings",
-            (
-                200,
-                json!({ "AccountLimit": { "ConcurrentExecutions": 1000 } }).to_string(),
-            ),
+            (200, json!({ "AccountLimit": { "ConcurrentExecutions": 1000 } }).to_string()),
         ),
         (
             "account",
-            (
-                200,
-                json!({ "ProductionAccessEnabled": true, "SendingEnabled": true }).to_string(),
-            ),
+            (200, json!({ "ProductionAccessEnabled": true, "SendingEnabled": true }).to_string()),
         ),
-        (
-            "GetSMSSandboxAccountStatus",
-            (200, "<IsInSandbox>false</IsInSandbox>".to_owned()),
-        ),
+        ("GetSMSSandboxAccountStatus", (200, "<IsInSandbox>false</IsInSandbox>".to_owned())),
         ("GetSMSAttributes", (200, attributes.to_owned())),
         (
             "GetServiceSetting",
-            (
-                200,
-                json!({ "ServiceSetting": { "SettingValue": "true" } }).to_string(),
-            ),
+            (200, json!({ "ServiceSetting": { "SettingValue": "true" } }).to_string()),
         ),
         (
             "DescribeTable",
@@ -89,13 +74,7 @@ async fn answer(answers: &Answers, request: Request<Incoming>) -> Response<Full<
     let form: HashMap<String, String> = form_urlencoded::parse(&body).into_owned().collect();
     let target = parts.headers.get("x-amz-target");
     let operation = match (target, form.get("Action")) {
-        (Some(target), _) => target
-            .to_str()
-            .unwrap()
-            .rsplit('.')
-            .next()
-            .unwrap()
-            .to_owned(),
+        (Some(target), _) => target.to_str().unwrap().rsplit('.').next().unwrap().to_owned(),
         (None, Some(action)) => action.clone(),
         (None, None) => {
             let path = parts.uri.path().trim_end_matches('/');
@@ -119,10 +98,7 @@ async fn problems(world: &World, answers: Answers) -> Vec<String> {
         ["AWS_REGION", "AWS_DEFAULT_REGION"].map(|name| (name.to_owned(), "eu-west-3".to_owned()));
     let prod = Stage::Deployed("prod");
     let checks = ops::preflight(&api, &parameters, prod, &environment.into()).await;
-    checks
-        .into_iter()
-        .filter_map(|check| check.problem)
-        .collect()
+    checks.into_iter().filter_map(|check| check.problem).collect()
 }
 
 #[tokio::test]
@@ -138,35 +114,20 @@ async fn account_that_is_ready_has_no_problem() {
 async fn each_problem_is_reported_with_its_fix() {
     let world = World::new().await;
     let new_account = Answers::from([
-        (
-            "GetCallerIdentity",
-            (403, "<Code>InvalidClientTokenId</Code>".to_owned()),
-        ),
+        ("GetCallerIdentity", (403, "<Code>InvalidClientTokenId</Code>".to_owned())),
         (
             "account-settings",
-            (
-                200,
-                json!({ "AccountLimit": { "ConcurrentExecutions": 10 } }).to_string(),
-            ),
+            (200, json!({ "AccountLimit": { "ConcurrentExecutions": 10 } }).to_string()),
         ),
         (
             "account",
-            (
-                200,
-                json!({ "ProductionAccessEnabled": false, "SendingEnabled": true }).to_string(),
-            ),
+            (200, json!({ "ProductionAccessEnabled": false, "SendingEnabled": true }).to_string()),
         ),
-        (
-            "GetSMSSandboxAccountStatus",
-            (200, "<IsInSandbox>true</IsInSandbox>".to_owned()),
-        ),
+        ("GetSMSSandboxAccountStatus", (200, "<IsInSandbox>true</IsInSandbox>".to_owned())),
         ("GetSMSAttributes", (200, "<attributes/>".to_owned())),
         (
             "GetServiceSetting",
-            (
-                200,
-                json!({ "ServiceSetting": { "SettingValue": "false" } }).to_string(),
-            ),
+            (200, json!({ "ServiceSetting": { "SettingValue": "false" } }).to_string()),
         ),
         ("DescribeTable", (200, json!({ "Table": {} }).to_string())),
     ]);

@@ -12,36 +12,19 @@ async fn tokens_of_the_old_signing_key_stay_valid_until_it_is_removed() {
     let world = World::new().await;
     let member = world.member().await;
     let new = NamedKey::generate("next");
-    let public = format!(
-        "{},{}",
-        PublicKey::of(&new),
-        world.setting("TOKEN_PUBLIC_KEYS")
-    );
+    let public = format!("{},{}", PublicKey::of(&new), world.setting("TOKEN_PUBLIC_KEYS"));
     let next = world.another_process_with(&[
         ("TOKEN_SIGNING_KEY", &new.to_setting()),
         ("TOKEN_PUBLIC_KEYS", &public),
     ]);
     member.via(&next).get("/auth/check").await.expect_ok();
-    let signed_in = next
-        .anonymous()
-        .via(&next)
-        .login(member.user().email.as_str(), PASSWORD)
-        .await;
+    let signed_in = next.anonymous().via(&next).login(member.user().email.as_str(), PASSWORD).await;
     signed_in.expect_success(Message::LoginSuccess);
     let without_old =
         next.another_process_with(&[("TOKEN_PUBLIC_KEYS", &PublicKey::of(&new).to_string())]);
-    let person = next
-        .anonymous()
-        .with_token(signed_in.header("authorization"));
-    person
-        .via(&without_old)
-        .get("/auth/check")
-        .await
-        .expect_ok();
-    assert_eq!(
-        member.via(&without_old).get("/auth/check").await.status,
-        401
-    );
+    let person = next.anonymous().with_token(signed_in.header("authorization"));
+    person.via(&without_old).get("/auth/check").await.expect_ok();
+    assert_eq!(member.via(&without_old).get("/auth/check").await.status, 401);
 }
 
 #[tokio::test]
@@ -52,20 +35,13 @@ async fn retired_sealing_key_is_unused_after_reseal() {
         let member = world.member().await;
         people.push((TotpApp::enrolled_by(&world, &member).await, member));
     }
-    let (new, old) = (
-        NamedKey::generate("next").to_setting(),
-        world.setting("SEALING_KEYS"),
-    );
+    let (new, old) = (NamedKey::generate("next").to_setting(), world.setting("SEALING_KEYS"));
     let both = world.another_process_with(&[("SEALING_KEYS", &format!("{new},{old}"))]);
     world.cloud().settle();
     let resealed = ops::reseal(both.setup()).await.unwrap();
     assert_eq!((resealed.done, resealed.unreadable), (3, 0));
     world.cloud().settle();
-    assert_eq!(
-        ops::reseal(both.setup()).await.unwrap().done,
-        0,
-        "nothing is left to reseal"
-    );
+    assert_eq!(ops::reseal(both.setup()).await.unwrap().done, 0, "nothing is left to reseal");
 
     let new_alone = world.another_process_with(&[("SEALING_KEYS", &new)]);
     world.clock().advance(Duration::from_secs(30));
@@ -81,10 +57,7 @@ async fn retired_sealing_key_is_unused_after_reseal() {
         } else {
             json!({ "code": totp_app.code(&world) })
         };
-        pending_sign_in
-            .post("/otp/verify", payload)
-            .await
-            .expect_success(Message::OtpVerified);
+        pending_sign_in.post("/otp/verify", payload).await.expect_success(Message::OtpVerified);
     }
 }
 
@@ -93,18 +66,12 @@ async fn code_sent_under_the_old_sealing_key_stays_valid() {
     let world = World::new().await;
     world
         .anonymous()
-        .post(
-            "/auth/passwordless",
-            json!({ "email": "admin@example.org" }),
-        )
+        .post("/auth/passwordless", json!({ "email": "admin@example.org" }))
         .await
         .expect_success(Message::PasswordlessSent);
     let link = world.mailed_link("admin@example.org").await;
-    let keys = format!(
-        "{},{}",
-        NamedKey::generate("next").to_setting(),
-        world.setting("SEALING_KEYS")
-    );
+    let keys =
+        format!("{},{}", NamedKey::generate("next").to_setting(), world.setting("SEALING_KEYS"));
     let next = world.another_process_with(&[("SEALING_KEYS", &keys)]);
     let anonymous = next.anonymous().via(&next);
     anonymous

@@ -34,10 +34,7 @@ async fn seeding_creates_people_courses_and_files_in_every_state() {
         let path = "/users/my-committee-users?limit=100";
         values(&salma, path, "users", field).await
     };
-    assert_eq!(
-        Vec::from_iter(users("profile").await),
-        ["CA", "MB", "SA", "TR"]
-    );
+    assert_eq!(Vec::from_iter(users("profile").await), ["CA", "MB", "SA", "TR"]);
     assert_eq!(Vec::from_iter(users("isActive").await), ["false", "true"]);
     let waiting = seeded(&world, "khadija.damak@example.com").await;
     let body = waiting.get("/auth/current-user").await.expect_ok();
@@ -82,25 +79,15 @@ async fn seeding_creates_text_messages_in_every_state() {
     let states = values(&salma, "/sms?limit=100", "sms", "status").await;
     assert_eq!(
         Vec::from_iter(states),
-        [
-            "DELIVERED",
-            "FAILED",
-            "QUEUED",
-            "SENDING",
-            "SENT",
-            "UNDELIVERED",
-            "UNKNOWN"
-        ]
+        ["DELIVERED", "FAILED", "QUEUED", "SENDING", "SENT", "UNDELIVERED", "UNKNOWN"]
     );
     let opt_outs = salma.get("/sms/opt-outs").await.expect_ok();
     assert_eq!(opt_outs["optOuts"].as_array().unwrap().len(), 1);
 
     let list = salma.get("/sms?limit=100").await.expect_ok();
     let messages = list["sms"].as_array().unwrap();
-    let batches: BTreeSet<&str> = messages
-        .iter()
-        .filter_map(|sms| sms["batchID"].as_str())
-        .collect();
+    let batches: BTreeSet<&str> =
+        messages.iter().filter_map(|sms| sms["batchID"].as_str()).collect();
     let mut rejected = Vec::new();
     for id in batches {
         let batch = &salma.get(&format!("/sms/bulk/{id}")).await.expect_ok()["batch"];
@@ -121,24 +108,13 @@ async fn demonstration_data_is_valid_searchable_and_loaded_once() {
     let admin = world.admin().await;
     let found = async |q: &str| {
         let q: String = form_urlencoded::byte_serialize(q.as_bytes()).collect();
-        let body = admin
-            .get(&format!("/courses/search-all?limit=100&q={q}"))
-            .await
-            .expect_ok();
+        let body = admin.get(&format!("/courses/search-all?limit=100&q={q}")).await.expect_ok();
         body["courses"].as_array().unwrap().clone()
     };
     assert_eq!(found("").await.len(), 16);
     let of = |language: &str, courses: &[Value]| {
-        courses
-            .iter()
-            .filter(|course| course["language"] == language)
-            .count()
+        courses.iter().filter(|course| course["language"] == language).count()
     };
     let (french, arabic) = (found("securite").await, found("المهنيه").await);
-    assert!(
-        of("FR", &french) > 0 && of("AR", &arabic) > 0,
-        "{} {}",
-        french.len(),
-        arabic.len()
-    );
+    assert!(of("FR", &french) > 0 && of("AR", &arabic) > 0, "{} {}", french.len(), arabic.len());
 }

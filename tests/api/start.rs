@@ -21,26 +21,16 @@ async fn start(world: &World, missing: &str) -> Result<Edge, String> {
         ("OUTBOX_KEYS", "/halqa/test/auth/OUTBOX_KEYS"),
         ("TOKEN_PUBLIC_KEYS", "/halqa/test/public/TOKEN_PUBLIC_KEYS"),
     ] {
-        let value = if name == missing {
-            "rubbish".to_owned()
-        } else {
-            world.setting(name)
-        };
+        let value = if name == missing { "rubbish".to_owned() } else { world.setting(name) };
         world.cloud().put_parameter(path, &value);
     }
     let mut settings = world.settings();
     settings.set("KEYS_PATH", "/halqa/test/auth").unset(missing);
-    for key in [
-        "TOKEN_SIGNING_KEY",
-        "SEALING_KEYS",
-        "OUTBOX_KEYS",
-        "TOKEN_PUBLIC_KEYS",
-    ] {
+    for key in ["TOKEN_SIGNING_KEY", "SEALING_KEYS", "OUTBOX_KEYS", "TOKEN_PUBLIC_KEYS"] {
         settings.unset(key);
     }
-    let setup = Setup::start(settings.settings(), KEYS)
-        .await
-        .map_err(|problem| problem.to_string())?;
+    let setup =
+        Setup::start(settings.settings(), KEYS).await.map_err(|problem| problem.to_string())?;
     let routes = auth::routes(&setup).map_err(|problem| problem.to_string())?;
     Edge::new(&setup, routes).map_err(|problem| problem.to_string())
 }
@@ -50,18 +40,9 @@ async fn keys_are_read_from_the_functions_own_path() {
     let world = World::new().await;
     let edge = start(&world, "").await.unwrap();
     let member = world.member().await;
-    let mut request = http::Request::get("/api/v1/auth/check")
-        .body(bytes::Bytes::new())
-        .unwrap();
-    request
-        .headers_mut()
-        .insert("authorization", member.token().parse().unwrap());
-    assert_eq!(
-        edge.answer(request, "10.0.0.1".parse().unwrap())
-            .await
-            .status(),
-        200
-    );
+    let mut request = http::Request::get("/api/v1/auth/check").body(bytes::Bytes::new()).unwrap();
+    request.headers_mut().insert("authorization", member.token().parse().unwrap());
+    assert_eq!(edge.answer(request, "10.0.0.1".parse().unwrap()).await.status(), 200);
 }
 
 #[tokio::test]
@@ -76,10 +57,8 @@ async fn missing_or_malformed_setting_stops_start_and_is_named() {
         "TOKEN_PUBLIC_KEYS",
         "SEALING_KEYS",
     ] {
-        let problem = start(&world, name)
-            .await
-            .err()
-            .unwrap_or_else(|| panic!("it started without {name}"));
+        let problem =
+            start(&world, name).await.err().unwrap_or_else(|| panic!("it started without {name}"));
         assert!(
             problem.starts_with(&format!("The setting {name} ")) && problem.ends_with('.'),
             "{problem}"
@@ -93,33 +72,17 @@ async fn key_missing_in_ssm_is_named_by_its_path() {
     let world = World::new().await;
     let mut settings = world.settings();
     settings.set("KEYS_PATH", "/halqa/empty/auth");
-    let problem = Setup::start(settings.settings(), KEYS)
-        .await
-        .err()
-        .unwrap()
-        .to_string();
-    assert_eq!(
-        problem,
-        "The setting /halqa/empty/auth/TOKEN_SIGNING_KEY is not in SSM."
-    );
+    let problem = Setup::start(settings.settings(), KEYS).await.err().unwrap().to_string();
+    assert_eq!(problem, "The setting /halqa/empty/auth/TOKEN_SIGNING_KEY is not in SSM.");
 }
 
 #[tokio::test]
 async fn unreachable_ssm_is_reported() {
     let world = World::new().await;
     let mut settings = world.settings();
-    settings
-        .set("KEYS_PATH", "/halqa/test/auth")
-        .set("AWS_ENDPOINT_URL", "http://127.0.0.1:9");
-    let problem = Setup::start(settings.settings(), KEYS)
-        .await
-        .err()
-        .unwrap()
-        .to_string();
-    assert!(
-        problem.starts_with("The setting KEYS_PATH could not be read from SSM"),
-        "{problem}"
-    );
+    settings.set("KEYS_PATH", "/halqa/test/auth").set("AWS_ENDPOINT_URL", "http://127.0.0.1:9");
+    let problem = Setup::start(settings.settings(), KEYS).await.err().unwrap().to_string();
+    assert!(problem.starts_with("The setting KEYS_PATH could not be read from SSM"), "{problem}");
 }
 
 #[tokio::test]
@@ -164,13 +127,10 @@ async fn unreachable_store_does_not_stop_start() {
             .await
             .unwrap_or_else(|problem| panic!("{case}: {problem}"));
         let edge = Edge::new(&setup, auth::routes(&setup).unwrap()).unwrap();
-        let preflight = http::Request::options("/api/v1/auth/check")
-            .body(bytes::Bytes::new())
-            .unwrap();
+        let preflight =
+            http::Request::options("/api/v1/auth/check").body(bytes::Bytes::new()).unwrap();
         assert_eq!(
-            edge.answer(preflight, "10.0.0.1".parse().unwrap())
-                .await
-                .status(),
+            edge.answer(preflight, "10.0.0.1".parse().unwrap()).await.status(),
             204,
             "{case}"
         );
@@ -218,10 +178,7 @@ async fn invalid_setting_is_named() {
         ("CPANEL_ROOT_DOMAINS", "example"),
     ] {
         let problem = start_all(&world, name, Some(value)).unwrap_err();
-        assert!(
-            problem.starts_with(&format!("The setting {name} ")),
-            "{problem}"
-        );
+        assert!(problem.starts_with(&format!("The setting {name} ")), "{problem}");
     }
 }
 
@@ -229,16 +186,8 @@ async fn invalid_setting_is_named() {
 async fn missing_or_malformed_key_is_named_and_not_shown() {
     let world = World::new().await;
     let signing = NamedKey::generate("2026-11").to_setting();
-    assert_eq!(
-        start_all(&world, "TOKEN_SIGNING_KEY", Some(&signing)),
-        Ok(())
-    );
-    for value in [
-        None,
-        Some(""),
-        Some("k:short"),
-        Some(&*format!("{signing},{signing}")),
-    ] {
+    assert_eq!(start_all(&world, "TOKEN_SIGNING_KEY", Some(&signing)), Ok(()));
+    for value in [None, Some(""), Some("k:short"), Some(&*format!("{signing},{signing}"))] {
         let problem = start_all(&world, "TOKEN_SIGNING_KEY", value).unwrap_err();
         assert!(
             problem.starts_with("The setting TOKEN_SIGNING_KEY ") && !problem.contains(&signing),

@@ -21,9 +21,7 @@ async fn world_with_repeated_records() -> World {
 
 /// One read of the stream; what it delivers is delivered again by the next one. Returns the number of records.
 async fn deliver_once(world: &World) -> usize {
-    delivery::deliver(world.cloud(), world.consumers())
-        .await
-        .unwrap()
+    delivery::deliver(world.cloud(), world.consumers()).await.unwrap()
 }
 
 async fn request_code(world: &World, payload: Value) {
@@ -35,9 +33,7 @@ async fn request_code(world: &World, payload: Value) {
 }
 
 async fn sender(world: &World) -> Person {
-    world
-        .person(NewPerson::with(Profile::CommitteeAdmin).granted(&[Grant::SmsBulk]))
-        .await
+    world.person(NewPerson::with(Profile::CommitteeAdmin).granted(&[Grant::SmsBulk])).await
 }
 
 fn inbox(world: &World) -> (usize, usize) {
@@ -47,19 +43,14 @@ fn inbox(world: &World) -> (usize, usize) {
 
 /// The items of the records table whose partition key begins with `prefix`.
 fn items(world: &World, prefix: &str) -> Vec<Value> {
-    let has_prefix = |item: &Value| {
-        item["pk"]["S"]
-            .as_str()
-            .is_some_and(|pk| pk.starts_with(prefix))
-    };
+    let has_prefix =
+        |item: &Value| item["pk"]["S"].as_str().is_some_and(|pk| pk.starts_with(prefix));
     let all = world.items("records").into_iter();
     all.filter(has_prefix).collect()
 }
 
 fn statuses(items: &[Value]) -> Vec<&str> {
-    let statuses = items
-        .iter()
-        .filter_map(|item| item["card"]["M"]["status"]["S"].as_str());
+    let statuses = items.iter().filter_map(|item| item["card"]["M"]["status"]["S"].as_str());
     statuses.collect()
 }
 
@@ -133,9 +124,7 @@ async fn repeated_records_send_a_single_text_message_once() {
 async fn repeated_chunks_create_and_send_each_message_of_a_batch_once() {
     let world = world_with_repeated_records().await;
     let sender = sender(&world).await;
-    let numbers: Vec<String> = (0..60)
-        .map(|number| format!("+216201{number:05}"))
-        .collect();
+    let numbers: Vec<String> = (0..60).map(|number| format!("+216201{number:05}")).collect();
     let payload = json!({ "recipients": numbers, "message": "Bonjour" });
     let accepted = sender.post("/sms/bulk", payload).await;
     let batch = accepted.expect_success(Message::SmsBulkAccepted)["batch"]["batchID"].clone();
@@ -144,10 +133,7 @@ async fn repeated_chunks_create_and_send_each_message_of_a_batch_once() {
     world.deliver().await;
     world.sweep().await;
     let texts = world.cloud().recorder().texts();
-    let reached: BTreeSet<&str> = texts
-        .iter()
-        .filter_map(|text| text["to"].as_str())
-        .collect();
+    let reached: BTreeSet<&str> = texts.iter().filter_map(|text| text["to"].as_str()).collect();
     assert_eq!((texts.len(), reached.len()), (60, 60));
     let path = format!("/sms/bulk/{}", batch.as_str().unwrap());
     assert_eq!(sender.get(&path).await.expect_ok()["batch"]["sent"], 60);
@@ -196,10 +182,7 @@ async fn repeated_erasure_leaves_what_a_single_one_leaves() {
     let id = member.user().user_id;
     let path = format!("/api/v1/users/{id}");
     let password = json!({ "password": PASSWORD }).to_string();
-    let erased = member
-        .json()
-        .send(Method::DELETE, &path, password.into())
-        .await;
+    let erased = member.json().send(Method::DELETE, &path, password.into()).await;
     erased.expect_success(Message::UserDeleted);
     deliver_once(&world).await;
     world.clock().advance(Duration::from_secs(60));

@@ -24,9 +24,7 @@ async fn turn(world: &World, consumer: Consumer) {
 
 async fn sender(world: &World) -> Person {
     let grants = [Grant::SmsSend, Grant::SmsBulk];
-    world
-        .person(NewPerson::with(Profile::Member).granted(&grants))
-        .await
+    world.person(NewPerson::with(Profile::Member).granted(&grants)).await
 }
 
 async fn send_batch(sender: &Person, size: usize) {
@@ -59,10 +57,7 @@ fn waiting(world: &World, user: UserId) -> (usize, usize) {
         item["sk"]["S"] == "SMS" && item["card"]["M"]["userID"]["S"] == user.as_str()
     };
     let is_chunk = |item: &&Value| item["sk"]["S"] == "CHUNK";
-    (
-        items.iter().filter(is_message).count(),
-        items.iter().filter(is_chunk).count(),
-    )
+    (items.iter().filter(is_message).count(), items.iter().filter(is_chunk).count())
 }
 
 /// The response of the worker to a record that always fails: DynamoDB refuses to read such a long partition key.
@@ -111,15 +106,8 @@ async fn code_is_sent_within_two_turns_of_its_own_mapping() {
         world.inject_fault(Fault::new(Mode::Stream).times(1));
         turn(&world, Consumer::Dispatcher).await;
         turn(&world, Consumer::Dispatcher).await;
-        assert_eq!(
-            (mails_to(&world, &email), mails_to(&world, &unopened)),
-            (1, 0)
-        );
-        assert_eq!(
-            waiting(&world, id),
-            (STEP * (STEPS - step), 4),
-            "step {step}"
-        );
+        assert_eq!((mails_to(&world, &email), mails_to(&world, &unopened)), (1, 0));
+        assert_eq!(waiting(&world, id), (STEP * (STEPS - step), 4), "step {step}");
         assert_eq!(
             handle_poisoned_record(&world).await,
             json!({ "batchItemFailures": [{ "itemIdentifier": "poisoned" }] })

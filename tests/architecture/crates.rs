@@ -6,13 +6,7 @@ use crate::{files, functions, read, source};
 
 pub(crate) fn dependencies(manifest: &str) -> BTreeSet<String> {
     let text = read(manifest);
-    let section = text
-        .split("[dependencies]")
-        .nth(1)
-        .unwrap()
-        .split("\n[")
-        .next()
-        .unwrap();
+    let section = text.split("[dependencies]").nth(1).unwrap().split("\n[").next().unwrap();
     section
         .lines()
         .filter_map(|line| line.split(['.', ' ', '=']).next())
@@ -24,9 +18,7 @@ pub(crate) fn dependencies(manifest: &str) -> BTreeSet<String> {
 #[test]
 fn workspace_crates_depend_in_one_direction() {
     let functions = functions();
-    let usual = [
-        "accounts", "common", "domain", "identity", "runtime", "store",
-    ];
+    let usual = ["accounts", "common", "domain", "identity", "runtime", "store"];
     let and = |more: &[&'static str]| [&usual[..], more].concat();
     for (name, allowed) in [
         ("shared/domain", vec![]),
@@ -36,18 +28,9 @@ fn workspace_crates_depend_in_one_direction() {
         ("shared/storage", vec!["domain", "runtime"]),
         ("shared/messaging", vec!["domain", "runtime"]),
         ("shared/cpanel-client", vec!["domain", "runtime"]),
-        (
-            "shared/common",
-            vec!["domain", "identity", "runtime", "store"],
-        ),
-        (
-            "shared/accounts",
-            vec!["common", "domain", "identity", "runtime", "store"],
-        ),
-        (
-            "shared/background",
-            vec!["domain", "identity", "messaging", "runtime", "store"],
-        ),
+        ("shared/common", vec!["domain", "identity", "runtime", "store"]),
+        ("shared/accounts", vec!["common", "domain", "identity", "runtime", "store"]),
+        ("shared/background", vec!["domain", "identity", "messaging", "runtime", "store"]),
         ("functions/auth", and(&[])),
         ("functions/canary", vec!["runtime"]),
         ("functions/committees", and(&[])),
@@ -55,14 +38,7 @@ fn workspace_crates_depend_in_one_direction() {
         ("functions/cpanel", and(&["cpanel-client"])),
         (
             "functions/dispatcher",
-            vec![
-                "background",
-                "domain",
-                "identity",
-                "messaging",
-                "runtime",
-                "store",
-            ],
+            vec!["background", "domain", "identity", "messaging", "runtime", "store"],
         ),
         ("functions/fallback", and(&[])),
         ("functions/files", and(&["storage"])),
@@ -73,23 +49,9 @@ fn workspace_crates_depend_in_one_direction() {
         ("functions/users", and(&["storage"])),
         (
             "functions/worker",
-            vec![
-                "background",
-                "domain",
-                "identity",
-                "runtime",
-                "storage",
-                "store",
-            ],
+            vec!["background", "domain", "identity", "runtime", "storage", "store"],
         ),
-        (
-            "infra/ops",
-            usual
-                .iter()
-                .copied()
-                .chain(functions.iter().map(String::as_str))
-                .collect(),
-        ),
+        ("infra/ops", usual.iter().copied().chain(functions.iter().map(String::as_str)).collect()),
     ] {
         let ours = [
             "domain",
@@ -107,11 +69,8 @@ fn workspace_crates_depend_in_one_direction() {
             "bench",
             "ops",
         ];
-        let ours: BTreeSet<String> = ours
-            .into_iter()
-            .map(str::to_owned)
-            .chain(functions.clone())
-            .collect();
+        let ours: BTreeSet<String> =
+            ours.into_iter().map(str::to_owned).chain(functions.clone()).collect();
         let named: BTreeSet<String> = dependencies(&format!("{name}/Cargo.toml"))
             .into_iter()
             .filter(|name| ours.contains(name))
@@ -153,14 +112,7 @@ fn external_crate_is_a_dependency_of_one_crate() {
 
 #[test]
 fn domain_and_identity_have_no_io_dependencies() {
-    for krate in [
-        "tokio",
-        "axum",
-        "http",
-        "tracing",
-        "getrandom",
-        "aws-sdk-dynamodb",
-    ] {
+    for krate in ["tokio", "axum", "http", "tracing", "getrandom", "aws-sdk-dynamodb"] {
         assert!(
             !dependencies("shared/domain/Cargo.toml").contains(krate),
             "domain depends on {krate}"
@@ -192,15 +144,9 @@ pub(crate) fn linked(function: &str) -> BTreeSet<String> {
     ]);
     tree.args(["--target", "aarch64-unknown-linux-gnu"]);
     let output = tree.current_dir(crate::root()).output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
-    text.lines()
-        .map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "))
-        .collect()
+    text.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect()
 }
 
 #[test]
@@ -208,10 +154,7 @@ fn function_links_no_second_tls_or_http_stack() {
     for function in functions() {
         let linked = linked(&function);
         let named = |name: &str| {
-            linked
-                .iter()
-                .filter(|krate| krate.split(' ').next() == Some(name))
-                .count()
+            linked.iter().filter(|krate| krate.split(' ').next() == Some(name)).count()
         };
         // aws-lc takes 22 ms of CPU at the first handshake; others are a second HTTP or TLS stack, or the local cloud.
         for slow in [
@@ -233,25 +176,9 @@ fn function_links_no_second_tls_or_http_stack() {
             assert_eq!(named(http), usize::from(is_http), "{function} and {http}");
         }
         // Only the cPanel client has a second HTTP client.
-        assert_eq!(
-            named("reqwest"),
-            usize::from(function == "cpanel"),
-            "{function} links reqwest"
-        );
-        for single in [
-            "hyper",
-            "hyper-rustls",
-            "hyper-util",
-            "rustls",
-            "tokio",
-            "http",
-            "ring",
-        ] {
-            assert_eq!(
-                named(single),
-                1,
-                "{function} links {single} more than once, or not at all"
-            );
+        assert_eq!(named("reqwest"), usize::from(function == "cpanel"), "{function} links reqwest");
+        for single in ["hyper", "hyper-rustls", "hyper-util", "rustls", "tokio", "http", "ring"] {
+            assert_eq!(named(single), 1, "{function} links {single} more than once, or not at all");
         }
     }
 }
@@ -260,12 +187,7 @@ fn function_links_no_second_tls_or_http_stack() {
 fn function_does_not_depend_on_another_function() {
     for function in functions() {
         let dependencies = dependencies(&format!("functions/{function}/Cargo.toml"));
-        assert!(
-            functions()
-                .iter()
-                .all(|other| !dependencies.contains(other)),
-            "{function}"
-        );
+        assert!(functions().iter().all(|other| !dependencies.contains(other)), "{function}");
     }
 }
 
@@ -275,11 +197,7 @@ fn token_signing_key_is_requested_by_sign_in_functions_only() {
         let signs_people_in = ["auth", "otp", "passkeys"]
             .map(|function| format!("functions/{function}/src/lib.rs"))
             .contains(&file);
-        assert_eq!(
-            source.has_path("Key::TokenSigning"),
-            signs_people_in,
-            "{file}"
-        );
+        assert_eq!(source.has_path("Key::TokenSigning"), signs_people_in, "{file}");
     }
 }
 
@@ -293,10 +211,7 @@ fn service_permissions_match_the_function_dependencies() {
         let start = template
             .find(&format!("\n  {logical}:\n"))
             .unwrap_or_else(|| panic!("{logical} is in the template"));
-        let statement = template[start..]
-            .split(&format!("\n  {logical}Log:"))
-            .next()
-            .unwrap();
+        let statement = template[start..].split(&format!("\n  {logical}Log:")).next().unwrap();
         let dependencies = dependencies(&format!("functions/{function}/Cargo.toml"));
         let reaches = [
             ("storage", ["s3:"].as_slice()),

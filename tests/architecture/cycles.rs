@@ -29,17 +29,11 @@ fn modules_of_a_crate_have_no_cycle() {
         for (file, source) in source::code(folder, ".rs") {
             if let Some((krate, path)) = file.split_once("/src/") {
                 let path = path.trim_end_matches(".rs").to_owned();
-                crates
-                    .entry(krate.to_owned())
-                    .or_default()
-                    .push((path, source));
+                crates.entry(krate.to_owned()).or_default().push((path, source));
             }
         }
         for (krate, sources) in crates {
-            let root = sources
-                .iter()
-                .find(|(path, _)| path == "lib")
-                .map(|(_, root)| root);
+            let root = sources.iter().find(|(path, _)| path == "lib").map(|(_, root)| root);
             // Submodules count as their top-level module.
             let module = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
             let modules: BTreeSet<String> = sources
@@ -64,10 +58,7 @@ fn modules_of_a_crate_have_no_cycle() {
             {
                 uses.remove(&leaf);
             }
-            assert!(
-                uses.is_empty(),
-                "{krate}: these modules form a cycle: {uses:?}"
-            );
+            assert!(uses.is_empty(), "{krate}: these modules form a cycle: {uses:?}");
         }
     }
 }

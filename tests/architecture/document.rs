@@ -42,9 +42,8 @@ fn pairs(value: &Value, found: &mut Vec<(String, String)>) {
 #[test]
 fn document_examples_have_the_codes_and_texts_of_the_service() {
     let refusals = ErrorCode::ALL.iter().map(|one| (one.code(), one.text()));
-    let table: BTreeMap<&str, &str> = refusals
-        .chain(Message::ALL.iter().map(|one| (one.code(), one.text())))
-        .collect();
+    let table: BTreeMap<&str, &str> =
+        refusals.chain(Message::ALL.iter().map(|one| (one.code(), one.text()))).collect();
     let mut examples = Vec::new();
     pairs(Document::get().root(), &mut examples);
     assert!(examples.len() > 20);
@@ -54,9 +53,7 @@ fn document_examples_have_the_codes_and_texts_of_the_service() {
         .map(|(code, text)| {
             format!(
                 "{code}\t{text}\t{}",
-                table
-                    .get(code.as_str())
-                    .unwrap_or(&"no such code in the service")
+                table.get(code.as_str()).unwrap_or(&"no such code in the service")
             )
         })
         .collect();
@@ -71,31 +68,16 @@ fn document_examples_have_the_codes_and_texts_of_the_service() {
 fn every_message_code_is_in_the_document() {
     let text = Document::get().root().to_string();
     for message in Message::ALL {
-        assert!(
-            text.contains(message.code()),
-            "{} is not in the document",
-            message.code()
-        );
+        assert!(text.contains(message.code()), "{} is not in the document", message.code());
     }
 }
 
 #[test]
 fn schemas_are_open_and_tests_refuse_unknown_fields() {
     let text = include_str!("../../infra/api/openapi.yaml");
-    assert!(
-        !text.contains("additionalProperties: false"),
-        "a client could not accept a new field"
-    );
+    assert!(!text.contains("additionalProperties: false"), "a client could not accept a new field");
     let mut health = json!({ "code": 200, "version": "1.0.0" });
-    assert_eq!(
-        Document::get().errors("/components/schemas/Health", &health),
-        [""; 0]
-    );
+    assert_eq!(Document::get().errors("/components/schemas/Health", &health), [""; 0]);
     health["unknown"] = json!(true);
-    assert_eq!(
-        Document::get()
-            .errors("/components/schemas/Health", &health)
-            .len(),
-        1
-    );
+    assert_eq!(Document::get().errors("/components/schemas/Health", &health).len(), 1);
 }

@@ -17,21 +17,10 @@ fn key_prefixes_are_documented_once() {
             && (line.contains("| records |") || line.contains("| transient |"))
     }) {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let kind = cells[5]
-            .trim_matches('`')
-            .split(['#', '<'])
-            .next()
-            .unwrap()
-            .to_owned();
-        let prefix = cells[4]
-            .trim_matches('`')
-            .split(['#', '<'])
-            .next()
-            .unwrap()
-            .to_owned();
+        let kind = cells[5].trim_matches('`').split(['#', '<']).next().unwrap().to_owned();
+        let prefix = cells[4].trim_matches('`').split(['#', '<']).next().unwrap().to_owned();
         assert!(
-            rows.insert((cells[3].to_owned(), prefix, kind), cells[2].to_owned())
-                .is_none(),
+            rows.insert((cells[3].to_owned(), prefix, kind), cells[2].to_owned()).is_none(),
             "{line}"
         );
     }
@@ -53,13 +42,7 @@ async fn written_items_have_documented_keys() {
     let grammar = read("shared/store/src/keys.rs");
     for table in ["records", "transient"] {
         let prefix = |item: &Value, key: &str| {
-            item[key]["S"]
-                .as_str()
-                .unwrap()
-                .split('#')
-                .next()
-                .unwrap()
-                .to_owned()
+            item[key]["S"].as_str().unwrap().split('#').next().unwrap().to_owned()
         };
         let seen: BTreeSet<(String, String)> = world
             .items(table)
@@ -73,11 +56,7 @@ async fn written_items_have_documented_keys() {
                 .filter(|line| line.starts_with("//! |") && line.contains(&format!("| {table} |")));
             let names = |cell: Option<&str>, word: &str| {
                 cell.is_some_and(|cell| {
-                    cell.trim()
-                        .trim_start_matches('`')
-                        .split(['#', '`', '<'])
-                        .next()
-                        == Some(word)
+                    cell.trim().trim_start_matches('`').split(['#', '`', '<']).next() == Some(word)
                 })
             };
             let known = rows
@@ -93,10 +72,8 @@ async fn written_items_have_documented_keys() {
 #[test]
 fn tests_named_in_the_key_schema_exist() {
     let text = read("shared/store/src/keys.rs");
-    let named: Vec<(&str, &str)> = text
-        .split('`')
-        .filter_map(|word| word.split_once(".rs::"))
-        .collect();
+    let named: Vec<(&str, &str)> =
+        text.split('`').filter_map(|word| word.split_once(".rs::")).collect();
     assert!(named.len() >= 30, "{named:?}");
     for (file, test) in named {
         let sources = source::whole(&format!("tests/api/{file}.rs"), ".rs").into_iter();

@@ -10,12 +10,8 @@ const PRONOUNS: &str = "anybody everybody he him himself his nobody somebody who
 const MOST_PRONOUNS: usize = 15;
 
 /// Released documents do not change; inputs of the fuzzer and build output are no prose.
-const NO_PROSE: &[&str] = &[
-    "infra/api/released/",
-    "tests/fuzz/corpus/",
-    "/target/",
-    "tests/architecture/language.rs",
-];
+const NO_PROSE: &[&str] =
+    &["infra/api/released/", "tests/fuzz/corpus/", "/target/", "tests/architecture/language.rs"];
 
 /// Test names that may be longer.
 const LONG_NAMES: &[&str] = &[];
@@ -49,10 +45,7 @@ fn prose_has_no_private_pronouns() {
         }
     }
     let (count, list) = (found.len(), found.join("\n"));
-    assert!(
-        count <= MOST_PRONOUNS,
-        "{count} pronouns, at most {MOST_PRONOUNS}:\n{list}"
-    );
+    assert!(count <= MOST_PRONOUNS, "{count} pronouns, at most {MOST_PRONOUNS}:\n{list}");
 }
 
 #[test]
@@ -62,11 +55,7 @@ fn test_names_have_at_most_70_characters() {
         for (file, source) in source::whole(folder, ".rs") {
             let mut tests = source.tests;
             tests.retain(|(_, name)| name.len() > 70 && !LONG_NAMES.contains(&name.as_str()));
-            long.extend(
-                tests
-                    .iter()
-                    .map(|(line, name)| format!("{file}:{line}: {name}")),
-            );
+            long.extend(tests.iter().map(|(line, name)| format!("{file}:{line}: {name}")));
         }
     }
     assert!(long.is_empty(), "too long:\n{}", long.join("\n"));

@@ -32,9 +32,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     headings
         .map(|line| {
             let heading = line.trim_start_matches('#').trim().to_lowercase();
-            let kept = heading
-                .chars()
-                .filter(|one| one.is_alphanumeric() || " -_".contains(*one));
+            let kept = heading.chars().filter(|one| one.is_alphanumeric() || " -_".contains(*one));
             kept.map(|one| if one == ' ' { '-' } else { one }).collect()
         })
         .collect()

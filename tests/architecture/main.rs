@@ -1,9 +1,5 @@
 //! Rules of the workspace that its files must follow: dependencies, document, template, keys and names.
-#![expect(
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on has failed"
-)]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod crates;
 mod cycles;
@@ -92,20 +88,12 @@ fn functions() -> Vec<String> {
 
 /// The settings that functions and shared crates read: the names passed to the methods of `Settings`.
 fn settings_read() -> BTreeSet<String> {
-    let readers = [
-        "optional", "required", "number", "seconds", "days", "url", "parse", "list",
-    ];
+    let readers = ["optional", "required", "number", "seconds", "days", "url", "parse", "list"];
     let is_name = |text: &String| {
-        text.len() > 3
-            && text
-                .bytes()
-                .all(|one| one.is_ascii_uppercase() || one == b'_')
+        text.len() > 3 && text.bytes().all(|one| one.is_ascii_uppercase() || one == b'_')
     };
     let sources = ["functions", "shared"].map(|folder| source::code(folder, ".rs"));
-    let calls = sources
-        .into_iter()
-        .flatten()
-        .flat_map(|(_, source)| source.calls);
+    let calls = sources.into_iter().flatten().flat_map(|(_, source)| source.calls);
     calls
         .filter(|call| readers.iter().any(|reader| call.name.ends_with(reader)))
         .filter_map(|call| call.text.filter(is_name))

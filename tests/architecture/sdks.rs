@@ -13,10 +13,7 @@ use crate::{
 const SDKS: [(&str, &[&str]); 6] = [
     ("aws-sdk-dynamodb", &["shared/store"]),
     ("aws-sdk-s3", &["shared/storage"]),
-    (
-        "aws-sigv4",
-        &["functions/canary", "shared/storage", "infra/local"],
-    ),
+    ("aws-sigv4", &["functions/canary", "shared/storage", "infra/local"]),
     ("aws-sdk-sns", &["shared/messaging", "infra/ops"]),
     ("aws-sdk-sesv2", &["shared/messaging"]),
     ("aws-sdk-ssm", &["shared/runtime", "infra/ops"]),
@@ -35,9 +32,7 @@ fn each_sdk_is_named_by_its_crates_only() {
         let expected: BTreeSet<&str> = SDKS
             .into_iter()
             .filter(|(_, crates)| {
-                crates
-                    .iter()
-                    .any(|krate| *manifest == format!("{krate}/Cargo.toml"))
+                crates.iter().any(|krate| *manifest == format!("{krate}/Cargo.toml"))
             })
             .map(|(sdk, _)| sdk)
             .collect();
@@ -78,11 +73,7 @@ fn each_function_links_its_sdks_only() {
 fn local_process_links_no_ssm() {
     let linked = linked("local");
     assert!(linked.iter().any(|krate| krate.starts_with("aws-sdk-s3 ")));
-    assert!(
-        linked
-            .iter()
-            .all(|krate| !krate.starts_with("aws-sdk-ssm "))
-    );
+    assert!(linked.iter().all(|krate| !krate.starts_with("aws-sdk-ssm ")));
 }
 
 /// The roles allow exactly the S3, SES, SNS and SSM actions that the shared crates call, and `s3:ListBucket`: without
@@ -118,12 +109,9 @@ fn roles_allow_the_actions_of_the_sdk_calls() {
 /// the second also `PutObject`.
 fn action_of(operation: &str) -> String {
     let words = operation.split('_');
-    let action: String = words
-        .map(|word| format!("{}{}", word[..1].to_uppercase(), &word[1..]))
-        .collect();
-    action
-        .replace("HeadObject", "GetObject")
-        .replace("CopyObject", "PutObject")
+    let action: String =
+        words.map(|word| format!("{}{}", word[..1].to_uppercase(), &word[1..])).collect();
+    action.replace("HeadObject", "GetObject").replace("CopyObject", "PutObject")
 }
 
 /// The actions in the policies of `role`.

@@ -42,8 +42,7 @@ fn ids(text: &str) -> Vec<String> {
 /// The cells of the table rows in `text` that begin with `start`.
 fn rows<'a>(text: &'a str, start: &str) -> Vec<Vec<&'a str>> {
     let rows = text.lines().filter(|line| line.starts_with(start));
-    rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
-        .collect()
+    rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
 }
 
 /// Checks the proofs in `cell`, each between backticks: a file, or a test by its file and function. Returns their
@@ -58,10 +57,7 @@ fn check_proofs(row: &str, cell: &str) -> usize {
         let Some(function) = function else { continue };
         let sources = source::whole(path, ".rs").into_iter();
         let mut tests = sources.flat_map(|(_, source)| source.tests);
-        assert!(
-            tests.any(|(_, name)| name == function),
-            "{row}: {proof} is not a test"
-        );
+        assert!(tests.any(|(_, name)| name == function), "{row}: {proof} is not a test");
     }
     proofs.len()
 }
@@ -76,10 +72,7 @@ fn asvs_level_1_and_2_requirements_are_listed_once() {
     }
     let mut left = expected.clone();
     for id in ids(&read(PAGE)) {
-        assert!(
-            expected.contains(&id),
-            "{id} is not a requirement of level 1 or 2"
-        );
+        assert!(expected.contains(&id), "{id} is not a requirement of level 1 or 2");
         assert!(left.remove(&id), "{id} is on the page twice");
     }
     assert!(left.is_empty(), "not on the page: {left:?}");
@@ -114,10 +107,7 @@ fn asvs_accepted_risk_has_a_reason_an_owner_and_a_closing() {
     for row in rows(&page, "| V") {
         if let [id, _, reason, owner, closing] = row.as_slice() {
             assert!(!reason.is_empty(), "{id} has no reason");
-            assert!(
-                ["operator", "product"].contains(owner),
-                "{id}: the owner is {owner:?}"
-            );
+            assert!(["operator", "product"].contains(owner), "{id}: the owner is {owner:?}");
             assert!(!closing.is_empty(), "{id}: nothing would close it");
         }
     }
@@ -137,9 +127,7 @@ fn asvs_proofs_name_existing_files_and_tests() {
 fn promise_against_an_attack_names_existing_tests() {
     let page = read(PAGE);
     let mut sections = page.split("\n## ");
-    let attacks = sections
-        .find(|section| section.starts_with("Chains of attack\n"))
-        .unwrap();
+    let attacks = sections.find(|section| section.starts_with("Chains of attack\n")).unwrap();
     for attack in attacks.split("\n### ").skip(1) {
         let promises = rows(attack, "| ");
         assert_eq!(promises.first().unwrap(), &["Promise", "Tests"], "{attack}");
@@ -148,10 +136,7 @@ fn promise_against_an_attack_names_existing_tests() {
                 panic!("a row has unexpected columns: {row:?}")
             };
             let named = tests.matches(".rs::").count();
-            assert!(
-                named > 0 && check_proofs(promise, tests) == named,
-                "{promise}: {tests}"
-            );
+            assert!(named > 0 && check_proofs(promise, tests) == named, "{promise}: {tests}");
         }
     }
 }
@@ -187,10 +172,7 @@ fn interpreters_and_weak_cryptography_are_not_used() {
     for folder in ["functions", "shared"] {
         for (manifest, _) in files(folder, "Cargo.toml") {
             let named = dependencies(&manifest);
-            assert!(
-                unwanted.iter().all(|name| !named.contains(*name)),
-                "{manifest}"
-            );
+            assert!(unwanted.iter().all(|name| !named.contains(*name)), "{manifest}");
             // SHA-1 is used only for entity tags, which are not secret.
             assert!(
                 !named.contains("sha1") || manifest == "shared/common/Cargo.toml",
@@ -221,9 +203,7 @@ fn random_bytes_come_from_the_operating_system() {
                 .contains(&manifest.as_str());
             assert_eq!(named.contains("getrandom"), may, "{manifest} and getrandom");
             assert!(
-                ["fastrand", "rand", "rand_core"]
-                    .iter()
-                    .all(|name| !named.contains(*name)),
+                ["fastrand", "rand", "rand_core"].iter().all(|name| !named.contains(*name)),
                 "{manifest}"
             );
         }
@@ -241,10 +221,7 @@ fn every_crate_uses_the_workspace_lints() {
         for (manifest, text) in files(folder, "Cargo.toml") {
             // A package in its own workspace cannot inherit lints.
             let is_alone = text.contains("\n[workspace]\n") && text.contains("\nunsafe_code = ");
-            assert!(
-                is_alone || text.contains("[lints]\nworkspace = true"),
-                "{manifest}"
-            );
+            assert!(is_alone || text.contains("[lints]\nworkspace = true"), "{manifest}");
         }
     }
 }

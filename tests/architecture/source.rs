@@ -54,10 +54,7 @@ fn parsed(folder: &str, ending: &str, leaves_tests_out: bool) -> Vec<(String, So
     let files = crate::files(folder, ending).into_iter();
     let sources = files.map(|(file, text)| {
         let syntax = syn::parse_file(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
-        let mut source = Source {
-            leaves_tests_out,
-            ..Source::default()
-        };
+        let mut source = Source { leaves_tests_out, ..Source::default() };
         source.lines = text.lines().count();
         source.visit_file(&syntax);
         (file, source)
@@ -102,12 +99,7 @@ impl Source {
         let name = name.rsplit("::").next().unwrap_or_default().to_owned();
         let inner = self.calls[start..].iter().map(|call| call.name.clone());
         let inner = inner.collect();
-        self.calls.push(Call {
-            name,
-            receiver,
-            text,
-            inner,
-        });
+        self.calls.push(Call { name, receiver, text, inner });
     }
 
     fn import(&mut self, start: &str, tree: &UseTree) {
@@ -157,8 +149,7 @@ impl Source {
     }
 
     fn test(&mut self, name: &Ident) {
-        self.tests
-            .push((name.span().start().line, name.to_string()));
+        self.tests.push((name.span().start().line, name.to_string()));
     }
 }
 

@@ -13,27 +13,19 @@ use crate::{functions, read, routes, settings_read, source};
 fn gateway() -> BTreeMap<String, Vec<(String, String)>> {
     let template = template();
     let resources = template["Resources"].as_object().unwrap();
-    let functions = resources
-        .iter()
-        .filter(|(_, resource)| resource["Type"] == "AWS::Serverless::Function");
+    let functions =
+        resources.iter().filter(|(_, resource)| resource["Type"] == "AWS::Serverless::Function");
     functions
         .map(|(name, resource)| {
             let events = resource["Properties"]["Events"].as_object().unwrap();
             let route = |event: &Value| {
                 let properties = &event["Properties"];
                 let text = |key: &str| properties[key].as_str().unwrap_or("ANY").to_owned();
-                (
-                    text("Method"),
-                    properties["Path"].as_str().unwrap_or("$default").to_owned(),
-                )
+                (text("Method"), properties["Path"].as_str().unwrap_or("$default").to_owned())
             };
             (
                 name.to_lowercase(),
-                events
-                    .values()
-                    .filter(|event| event["Type"] == "HttpApi")
-                    .map(route)
-                    .collect(),
+                events.values().filter(|event| event["Type"] == "HttpApi").map(route).collect(),
             )
         })
         .collect()
@@ -48,16 +40,8 @@ fn sent_to(gateway: &BTreeMap<String, Vec<(String, String)>>, path: &str) -> Str
         for (_, template) in routes.iter().filter(|(_, template)| template != "$default") {
             let template: Vec<&str> = template.split('/').collect();
             let greedy = template.last().is_some_and(|last| last.ends_with("+}"));
-            let literal = if greedy {
-                template.len() - 1
-            } else {
-                template.len()
-            };
-            let long_enough = if greedy {
-                path.len() > literal
-            } else {
-                path.len() == literal
-            };
+            let literal = if greedy { template.len() - 1 } else { template.len() };
+            let long_enough = if greedy { path.len() > literal } else { path.len() == literal };
             if long_enough
                 && template[..literal] == path[..literal]
                 && best.as_ref().is_none_or(|(length, _)| literal > *length)
@@ -80,22 +64,11 @@ fn gateway_routes_every_path_to_its_function() {
     assert_eq!(default, ["fallback"]);
     for (function, route) in routes() {
         let path = route.split_once(' ').unwrap().1.replace(['{', '}'], "x");
-        let prefixes: &[&str] = if path.starts_with("/media") {
-            &[""]
-        } else {
-            &["/api/v1", "/api/dev"]
-        };
+        let prefixes: &[&str] =
+            if path.starts_with("/media") { &[""] } else { &["/api/v1", "/api/dev"] };
         for prefix in prefixes {
-            assert_eq!(
-                sent_to(&gateway, &format!("{prefix}{path}")),
-                function,
-                "{prefix}{path}"
-            );
-            assert_eq!(
-                sent_to(&gateway, &format!("{prefix}{path}/")),
-                function,
-                "{prefix}{path}/"
-            );
+            assert_eq!(sent_to(&gateway, &format!("{prefix}{path}")), function, "{prefix}{path}");
+            assert_eq!(sent_to(&gateway, &format!("{prefix}{path}/")), function, "{prefix}{path}/");
         }
     }
     assert_eq!(sent_to(&gateway, "/api/v1/nowhere"), "fallback");
@@ -117,19 +90,13 @@ fn template_tables_and_indexes_match_the_store() {
                 .collect::<Vec<_>>()
         };
         assert_eq!(key(&properties["KeySchema"]), ["pk", "sk"], "{logical}");
-        assert_eq!(
-            properties["TimeToLiveSpecification"]["AttributeName"],
-            "ttl"
-        );
+        assert_eq!(properties["TimeToLiveSpecification"]["AttributeName"], "ttl");
         assert_eq!(properties["BillingMode"], "PAY_PER_REQUEST");
         assert_eq!(
             properties["StreamSpecification"]["StreamViewType"] == "NEW_AND_OLD_IMAGES",
             table.has_stream
         );
-        let indexes = properties["GlobalSecondaryIndexes"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default();
+        let indexes = properties["GlobalSecondaryIndexes"].as_array().cloned().unwrap_or_default();
         assert_eq!(indexes.len(), table.indexes.len());
         for (index, schema) in indexes.iter().zip(table.indexes) {
             assert_eq!(index["IndexName"], schema.name);
@@ -164,10 +131,7 @@ fn lambda_watch_router_matches_the_gateway() {
     let lines = section.lines().filter_map(|line| line.split_once(" = "));
     let watched: BTreeSet<(String, String)> = lines
         .map(|(path, function)| {
-            (
-                path.trim_matches('"').to_owned(),
-                function.trim_matches('"').to_owned(),
-            )
+            (path.trim_matches('"').to_owned(), function.trim_matches('"').to_owned())
         })
         .collect();
     let gateway = gateway();
@@ -197,9 +161,7 @@ fn template_environment_equals_the_settings_read() {
             .collect::<Vec<_>>()
     };
     let mut set: BTreeSet<String> =
-        names(&template["Globals"]["Function"]["Environment"]["Variables"])
-            .into_iter()
-            .collect();
+        names(&template["Globals"]["Function"]["Environment"]["Variables"]).into_iter().collect();
     for (_, resource) in template["Resources"].as_object().unwrap() {
         set.extend(names(&resource["Properties"]["Environment"]["Variables"]));
     }
@@ -212,11 +174,8 @@ fn template_environment_equals_the_settings_read() {
             || name.ends_with("_SECRETS")
             || ["CPANEL_TOKEN", "CANARY_SIGN_IN"].contains(&name.as_str())
     };
-    let expected: BTreeSet<String> = read_by_code
-        .iter()
-        .filter(|name| !elsewhere(name))
-        .cloned()
-        .collect();
+    let expected: BTreeSet<String> =
+        read_by_code.iter().filter(|name| !elsewhere(name)).cloned().collect();
     assert_eq!(set, expected);
 }
 
@@ -240,25 +199,17 @@ fn role_has_no_wildcards_and_reads_only_its_own_keys() {
                     .collect(),
             };
             let actions = texts(&statement["Action"]);
-            assert!(
-                actions.iter().all(|action| !action.contains('*')),
-                "{function}: {actions:?}"
-            );
+            assert!(actions.iter().all(|action| !action.contains('*')), "{function}: {actions:?}");
             // A phone number has no ARN, so the statement excludes all topics instead.
             if actions == ["sns:Publish"] {
                 assert!(
                     statement["Resource"].is_null()
-                        && statement["NotResource"]
-                            .as_str()
-                            .unwrap()
-                            .ends_with(":sns:*:*:*")
+                        && statement["NotResource"].as_str().unwrap().ends_with(":sns:*:*:*")
                 );
                 continue;
             }
             assert!(
-                texts(&statement["Resource"])
-                    .iter()
-                    .all(|resource| resource != "*"),
+                texts(&statement["Resource"]).iter().all(|resource| resource != "*"),
                 "{function}: {actions:?}"
             );
             if actions == ["ssm:GetParameters"] {
@@ -294,10 +245,9 @@ fn role_has_no_wildcards_and_reads_only_its_own_keys() {
 /// The values of `duePk` have a suffix, so the filters are prefixes.
 #[test]
 fn stream_filters_select_the_kinds_of_work_of_each_function() {
-    for (function, kinds) in [
-        ("Dispatcher", dispatcher::STREAM_KINDS),
-        ("Worker", worker::STREAM_KINDS),
-    ] {
+    for (function, kinds) in
+        [("Dispatcher", dispatcher::STREAM_KINDS), ("Worker", worker::STREAM_KINDS)]
+    {
         let stream = &template()["Resources"][function]["Properties"]["Events"]["Stream"];
         let filters = stream["Properties"]["FilterCriteria"]["Filters"].as_array();
         let mut selected = BTreeSet::new();
@@ -345,19 +295,11 @@ fn every_alarm_has_a_runbook_section() {
     let mut pages = BTreeSet::new();
     for alarm in alarms {
         let text = alarm["Properties"]["AlarmDescription"].as_str().unwrap();
-        let page = text
-            .rsplit_once("infra/README.md#alarm-")
-            .unwrap()
-            .1
-            .trim_end_matches('.');
+        let page = text.rsplit_once("infra/README.md#alarm-").unwrap().1.trim_end_matches('.');
         let heading = |line: &str| {
-            line.strip_prefix("### Alarm: ")
-                .is_some_and(|name| name.replace(' ', "-") == page)
+            line.strip_prefix("### Alarm: ").is_some_and(|name| name.replace(' ', "-") == page)
         };
-        assert!(
-            runbook.lines().any(heading),
-            "the runbook has no section {page}"
-        );
+        assert!(runbook.lines().any(heading), "the runbook has no section {page}");
         pages.insert(page);
     }
     assert_eq!(
@@ -377,14 +319,8 @@ fn function_has_its_own_folder_keys_and_role() {
         // The hook of deployments has the canary's code and keys.
         let function = name.to_lowercase().replace("pretraffic", "canary");
         let text = resource.to_string();
-        assert!(
-            text.contains(&format!("../target/lambda/{function}/")),
-            "{name}"
-        );
-        assert!(
-            text.contains(&format!("/{function}")),
-            "{name} has no path for its keys"
-        );
+        assert!(text.contains(&format!("../target/lambda/{function}/")), "{name}");
+        assert!(text.contains(&format!("/{function}")), "{name} has no path for its keys");
         assert_eq!(
             resource["Properties"]["Role"],
             format!("{name}Role.Arn"),
@@ -410,10 +346,8 @@ fn deployment_hook_knows_every_function() {
             name.to_owned()
         })
         .collect();
-    let expected: BTreeSet<String> = functions()
-        .into_iter()
-        .filter(|name| name != "canary")
-        .collect();
+    let expected: BTreeSet<String> =
+        functions().into_iter().filter(|name| name != "canary").collect();
     assert_eq!(named, expected);
     let other = environment["OTHER_FUNCTIONS"].as_str().unwrap();
     let names = ["Canary", "PreTraffic"].map(|name| &resources[name]["Properties"]["FunctionName"]);

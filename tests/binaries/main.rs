@@ -58,9 +58,7 @@ impl Function {
 fn binaries() -> PathBuf {
     let mut cargo = Command::new(env!("CARGO"));
     // With all targets, so that the features are those of the test build and nothing is compiled twice.
-    cargo
-        .args(["build", "--workspace", "--all-targets", "--quiet"])
-        .current_dir(ROOT);
+    cargo.args(["build", "--workspace", "--all-targets", "--quiet"]).current_dir(ROOT);
     // Cargo describes the package of a running test in its environment, and the build script of ring runs again when
     // that differs: then half of the workspace would be compiled again, here and in the next build.
     for name in [
@@ -74,10 +72,7 @@ fn binaries() -> PathBuf {
     ] {
         cargo.env_remove(name);
     }
-    assert!(
-        cargo.status().is_ok_and(|status| status.success()),
-        "cargo build"
-    );
+    assert!(cargo.status().is_ok_and(|status| status.success()), "cargo build");
     let test = std::env::current_exe().expect("a test has a path");
     let folder = test.ancestors().nth(2).expect("target/<profile>/deps");
     folder.to_owned()
@@ -142,10 +137,7 @@ async fn real_binaries_unusual_event_returns_enveloped_response() {
             continue;
         };
         let answer = function.call(&event).await;
-        assert!(
-            (200..500).contains(&answer.status_code),
-            "{name}: {answer:?}"
-        );
+        assert!((200..500).contains(&answer.status_code), "{name}: {answer:?}");
         let is_malformed = ["method", "sourceIp", "rawPath"]
             .iter()
             .any(|field| name.contains(&format!("/{field} = ")))

@@ -11,9 +11,7 @@ pub(crate) type Item = HashMap<String, AttributeValue>;
 /// The attributes of a JSON object; none for null.
 pub(crate) fn item(attributes: &Value) -> Item {
     let attributes = attributes.as_object().into_iter().flatten();
-    attributes
-        .map(|(name, json)| (name.clone(), value(json)))
-        .collect()
+    attributes.map(|(name, json)| (name.clone(), value(json))).collect()
 }
 
 fn value(json: &Value) -> AttributeValue {
@@ -39,18 +37,16 @@ fn text(json: &Value) -> String {
 
 /// The reverse of [`item`], with the elements of sets in order.
 pub(crate) fn json(item: &Item) -> Value {
-    let entries = item
-        .iter()
-        .map(|(name, value)| (name.clone(), json_of(value)));
+    let entries = item.iter().map(|(name, value)| (name.clone(), json_of(value)));
     entries.collect::<Map<_, _>>().into()
 }
 
 fn json_of(value: &AttributeValue) -> Value {
     match value {
         AttributeValue::S(text) => json!(text),
-        AttributeValue::N(digits) => digits
-            .parse::<i64>()
-            .map_or_else(|_| json!({ "N": digits }), Value::from),
+        AttributeValue::N(digits) => {
+            digits.parse::<i64>().map_or_else(|_| json!({ "N": digits }), Value::from)
+        }
         AttributeValue::Bool(is_true) => json!(is_true),
         AttributeValue::L(values) => values.iter().map(json_of).collect(),
         AttributeValue::M(entries) => json(entries),

@@ -46,11 +46,7 @@ impl Endpoint {
             for table in &TABLES {
                 create(&client, table).await;
             }
-            return Self {
-                client,
-                implementation: Implementation::Ministack,
-                embedded: None,
-            };
+            return Self { client, implementation: Implementation::Ministack, embedded: None };
         }
         let folder = tempfile::tempdir().unwrap();
         let cloud = Cloud::in_memory(folder.path()).await.unwrap();
@@ -82,11 +78,7 @@ impl Endpoint {
         let differs = DIFFERENCES
             .iter()
             .any(|(known, of, _)| *known == case && of.contains(&self.implementation));
-        assert_eq!(
-            found != expected,
-            differs,
-            "{case}: {found} instead of {expected}"
-        );
+        assert_eq!(found != expected, differs, "{case}: {found} instead of {expected}");
     }
 }
 
@@ -104,9 +96,7 @@ pub(crate) fn outcome<O, E: ProvideErrorMetadata, R>(
 /// A client without retries and time-outs, because some requests have megabytes.
 fn client(settings: impl IntoIterator<Item = (&'static str, String)>) -> Client {
     let settings = settings.into_iter();
-    let settings: Settings = settings
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
+    let settings: Settings = settings.map(|(name, value)| (name.to_owned(), value)).collect();
     let config = Builder::from(Aws::new(&settings).unwrap().sdk())
         .retry_config(RetryConfig::disabled())
         .timeout_config(TimeoutConfig::disabled());
@@ -115,10 +105,7 @@ fn client(settings: impl IntoIterator<Item = (&'static str, String)>) -> Client 
 
 /// Creates `table`, unless another test has done so.
 async fn create(client: &Client, table: &TableSchema) {
-    let keys = table
-        .indexes
-        .iter()
-        .flat_map(|index| [(index.pk, "S"), index.sk]);
+    let keys = table.indexes.iter().flat_map(|index| [(index.pk, "S"), index.sk]);
     let definitions = [("pk", "S"), ("sk", "S")].into_iter().chain(keys);
     let definitions = definitions.map(|(name, kind)| {
         let definition = AttributeDefinition::builder().attribute_name(name);
@@ -134,20 +121,17 @@ async fn create(client: &Client, table: &TableSchema) {
         .set_attribute_definitions(Some(definitions.collect()))
         .set_global_secondary_indexes(Some(indexes).filter(|indexes| !indexes.is_empty()));
     let created = outcome(request.send().await, |_| Value::Null);
-    assert!(
-        created.is_null() || created == "ResourceInUseException",
-        "{created}"
-    );
+    assert!(created.is_null() || created == "ResourceInUseException", "{created}");
 }
 
 fn index(index: &IndexSchema) -> GlobalSecondaryIndex {
     let projection = match index.projected {
         [] => Projection::builder().projection_type(ProjectionType::KeysOnly),
-        projected => Projection::builder()
-            .projection_type(ProjectionType::Include)
-            .set_non_key_attributes(Some(
-                projected.iter().map(|name| (*name).to_owned()).collect(),
-            )),
+        projected => {
+            Projection::builder().projection_type(ProjectionType::Include).set_non_key_attributes(
+                Some(projected.iter().map(|name| (*name).to_owned()).collect()),
+            )
+        }
     };
     GlobalSecondaryIndex::builder()
         .index_name(index.name)

@@ -34,35 +34,16 @@ async fn item_is_in_the_index_while_it_has_both_keys() {
     put(&partition, "c", None).await;
     endpoint.check("both keys", listed(&partition).await, json!(["b", "a"]));
     for (sk, expression, values, expected) in [
-        (
-            "c",
-            "SET listSk = :3",
-            json!({ ":3": "3" }),
-            json!(["b", "a", "c"]),
-        ),
-        (
-            "b",
-            "SET listSk = :4",
-            json!({ ":4": "4" }),
-            json!(["a", "c", "b"]),
-        ),
+        ("c", "SET listSk = :3", json!({ ":3": "3" }), json!(["b", "a", "c"])),
+        ("b", "SET listSk = :4", json!({ ":4": "4" }), json!(["a", "c", "b"])),
         ("a", "REMOVE listSk", json!({}), json!(["c", "b"])),
-        (
-            "b",
-            "SET listPk = :other",
-            json!({ ":other": "sparse, other" }),
-            json!(["c"]),
-        ),
+        ("b", "SET listPk = :other", json!({ ":other": "sparse, other" }), json!(["c"])),
     ] {
         partition.update(sk, expression, &values).await;
         endpoint.check(expression, listed(&partition).await, expected);
     }
     let request = endpoint.client.delete_item().table_name(partition.table);
-    request
-        .set_key(Some(partition.key("c")))
-        .send()
-        .await
-        .unwrap();
+    request.set_key(Some(partition.key("c"))).send().await.unwrap();
     endpoint.check("deleted item", listed(&partition).await, json!([]));
 }
 
@@ -79,28 +60,17 @@ async fn index_has_its_projected_attributes_only() {
             &LISTING,
             json!({ "pk": "projected", "sk": "a", "listPk": "projected", "listSk": "1", "card": { "of": "a" } }),
         ),
-        (
-            &DUE,
-            json!({ "pk": "projected", "sk": "b", "duePk": "projected", "dueAt": 1 }),
-        ),
+        (&DUE, json!({ "pk": "projected", "sk": "b", "duePk": "projected", "dueAt": 1 })),
     ] {
         let response = partition.listed(index, "", &json!({})).send().await;
         let found = outcome(response, |page| entry(page.items()));
         endpoint.check(index.name, found, expected);
     }
-    let query = partition
-        .listed(&LISTING, "", &json!({}))
-        .projection_expression("extra");
+    let query = partition.listed(&LISTING, "", &json!({})).projection_expression("extra");
     let case = "projection of an attribute that the index lacks";
     endpoint.check(case, sort_keys(query).await, json!(INVALID));
-    let query = partition
-        .listed(&LISTING, "", &json!({}))
-        .consistent_read(true);
-    endpoint.check(
-        "consistent read of an index",
-        sort_keys(query).await,
-        json!(INVALID),
-    );
+    let query = partition.listed(&LISTING, "", &json!({})).consistent_read(true);
+    endpoint.check("consistent read of an index", sort_keys(query).await, json!(INVALID));
 }
 
 #[tokio::test]
@@ -108,15 +78,10 @@ async fn change_of_a_projected_attribute_reaches_the_index() {
     let endpoint = Endpoint::new().await;
     let partition = endpoint.records("changes");
     put(&partition, "a", Some("1")).await;
-    partition
-        .update("a", "SET card = :card", &json!({ ":card": 9 }))
-        .await;
+    partition.update("a", "SET card = :card", &json!({ ":card": 9 })).await;
     let response = partition.listed(&LISTING, "", &json!({})).send().await;
     let found = outcome(response, |page| {
-        page.items()
-            .iter()
-            .map(|item| attributes::json(item)["card"].clone())
-            .collect()
+        page.items().iter().map(|item| attributes::json(item)["card"].clone()).collect()
     });
     endpoint.check("changed card", found, json!([9]));
 }
@@ -133,14 +98,10 @@ async fn pages_of_an_index_skip_and_repeat_no_item() {
         let (mut found, mut start): (Vec<String>, Option<Item>) = (Vec::new(), None);
         loop {
             let query = partition.listed(&LISTING, "", &json!({})).limit(1);
-            let query = query
-                .set_exclusive_start_key(start)
-                .scan_index_forward(is_ascending);
+            let query = query.set_exclusive_start_key(start).scan_index_forward(is_ascending);
             let page = query.send().await.unwrap();
             found.extend(
-                page.items()
-                    .iter()
-                    .filter_map(|item| sk(item).as_str().map(str::to_owned)),
+                page.items().iter().filter_map(|item| sk(item).as_str().map(str::to_owned)),
             );
             start = page.last_evaluated_key;
             let Some(start) = &start else { break };

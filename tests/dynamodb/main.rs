@@ -31,20 +31,12 @@ const UNITS: &str =
 /// The cases in which an implementation does not do what DynamoDB does, with the page that says so. A case that no
 /// longer differs fails until its row is deleted.
 const DIFFERENCES: &[(&str, &[Implementation], &str)] = &[
-    (
-        "projection of an attribute that the index lacks",
-        &[Embedded, Ministack],
-        API_QUERY,
-    ),
+    ("projection of an attribute that the index lacks", &[Embedded, Ministack], API_QUERY),
     ("sk <> :a", &[Ministack], KEY_CONDITIONS),
     ("contains(sk, :a)", &[Ministack], KEY_CONDITIONS),
     ("filter on a key", &[Ministack], FILTERS),
     ("consistent read of 4,097 bytes", &[Ministack], UNITS),
-    (
-        "eventually consistent read of 4,097 bytes",
-        &[Ministack],
-        UNITS,
-    ),
+    ("eventually consistent read of 4,097 bytes", &[Ministack], UNITS),
     ("read of one attribute of 4,097 bytes", &[Ministack], UNITS),
     ("consistent query of 6 KB", &[Ministack], UNITS),
     ("eventually consistent query of 6 KB", &[Ministack], UNITS),

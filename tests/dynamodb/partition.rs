@@ -144,9 +144,7 @@ pub(crate) fn sk(item: &Item) -> Value {
 
 /// The sort keys of a page.
 pub(crate) async fn sort_keys(query: QueryFluentBuilder) -> Value {
-    outcome(query.send().await, |page| {
-        page.items().iter().map(sk).collect()
-    })
+    outcome(query.send().await, |page| page.items().iter().map(sk).collect())
 }
 
 /// The sort keys of a page, and of its `LastEvaluatedKey` or null.

@@ -47,25 +47,18 @@ fn check_exists(partition: &Partition<'_>, sk: &str) -> TransactWriteItem {
         .table_name(partition.table)
         .set_key(Some(partition.key(sk)))
         .condition_expression("attribute_exists(pk)");
-    TransactWriteItem::builder()
-        .condition_check(check.build().unwrap())
-        .build()
+    TransactWriteItem::builder().condition_check(check.build().unwrap()).build()
 }
 
 fn put(partition: &Partition<'_>, sk: &str, size: usize) -> TransactWriteItem {
     let put = Put::builder().table_name(partition.table);
     let put = put.set_item(Some(partition.sized(sk, size)));
-    TransactWriteItem::builder()
-        .put(put.build().unwrap())
-        .build()
+    TransactWriteItem::builder().put(put.build().unwrap()).build()
 }
 
 /// The result of a transaction: null, the codes of its cancellation reasons, or another error code.
 async fn commit(endpoint: &Endpoint, parts: Vec<TransactWriteItem>, token: Option<&str>) -> Value {
-    let request = endpoint
-        .client
-        .transact_write_items()
-        .set_transact_items(Some(parts));
+    let request = endpoint.client.transact_write_items().set_transact_items(Some(parts));
     let request = request.set_client_request_token(token.map(str::to_owned));
     let response = request.send().await;
     if let Err(error) = &response
@@ -83,41 +76,19 @@ async fn transaction_writes_all_of_its_items_or_none() {
     let endpoint = Endpoint::new().await;
     let partition = endpoint.records("all or none");
     let other = endpoint.transient("all or none");
-    let delete = Delete::builder()
-        .table_name("records")
-        .set_key(Some(partition.key("missing")));
-    let delete = TransactWriteItem::builder()
-        .delete(delete.build().unwrap())
-        .build();
-    let parts = vec![
-        add(&partition, "a"),
-        put(&partition, "b", 100),
-        add(&other, "a"),
-        delete,
-    ];
+    let delete = Delete::builder().table_name("records").set_key(Some(partition.key("missing")));
+    let delete = TransactWriteItem::builder().delete(delete.build().unwrap()).build();
+    let parts = vec![add(&partition, "a"), put(&partition, "b", 100), add(&other, "a"), delete];
     endpoint.check("all", commit(&endpoint, parts, None).await, Value::Null);
-    endpoint.check(
-        "in the other table",
-        other.get("a").await,
-        json!({ "n": 1 }),
-    );
+    endpoint.check("in the other table", other.get("a").await, json!({ "n": 1 }));
     let parts = vec![
         add(&partition, "c"),
         add_if(&partition, "a", "n > :n"),
         check_exists(&partition, "b"),
         add_if(&partition, "d", "attribute_exists(pk)"),
     ];
-    let expected = json!([
-        "None",
-        "ConditionalCheckFailed",
-        "None",
-        "ConditionalCheckFailed"
-    ]);
-    endpoint.check(
-        "a reason per item",
-        commit(&endpoint, parts, None).await,
-        expected,
-    );
+    let expected = json!(["None", "ConditionalCheckFailed", "None", "ConditionalCheckFailed"]);
+    endpoint.check("a reason per item", commit(&endpoint, parts, None).await, expected);
     endpoint.check("nothing written", partition.get("c").await, Value::Null);
 }
 
@@ -125,20 +96,13 @@ async fn transaction_writes_all_of_its_items_or_none() {
 async fn transaction_names_each_item_once_and_at_most_100() {
     let endpoint = Endpoint::new().await;
     let partition = endpoint.records("parts");
-    let adds = |count: usize| {
-        (0..count)
-            .map(|sk| add(&partition, &sk.to_string()))
-            .collect::<Vec<_>>()
-    };
+    let adds =
+        |count: usize| (0..count).map(|sk| add(&partition, &sk.to_string())).collect::<Vec<_>>();
     for (case, parts, expected) in [
         ("100 items", adds(100), Value::Null),
         ("101 items", adds(101), json!(INVALID)),
         ("no items", adds(0), json!(INVALID)),
-        (
-            "an item twice",
-            vec![add(&partition, "a"), add(&partition, "a")],
-            json!(INVALID),
-        ),
+        ("an item twice", vec![add(&partition, "a"), add(&partition, "a")], json!(INVALID)),
         (
             "check and update",
             vec![check_exists(&partition, "a"), add(&partition, "a")],
@@ -146,10 +110,7 @@ async fn transaction_names_each_item_once_and_at_most_100() {
         ),
         (
             "an item twice, one condition fails",
-            vec![
-                add_if(&partition, "a", "attribute_exists(pk)"),
-                add(&partition, "a"),
-            ],
+            vec![add_if(&partition, "a", "attribute_exists(pk)"), add(&partition, "a")],
             json!(INVALID),
         ),
     ] {
@@ -161,24 +122,16 @@ async fn transaction_names_each_item_once_and_at_most_100() {
 async fn impossible_part_cancels_and_a_malformed_one_is_refused() {
     let endpoint = Endpoint::new().await;
     let partition = endpoint.records("impossible");
-    partition
-        .put(partition.item("text", &json!({ "n": "x" })))
-        .await;
+    partition.put(partition.item("text", &json!({ "n": "x" }))).await;
     let malformed = part(adding(&partition, "a").update_expression("ADD n"));
-    let large: Vec<_> = (0..11)
-        .map(|sk| put(&partition, &sk.to_string(), 390_000))
-        .collect();
+    let large: Vec<_> = (0..11).map(|sk| put(&partition, &sk.to_string(), 390_000)).collect();
     for (case, parts, expected) in [
         (
             "number added to a text",
             vec![add(&partition, "a"), add(&partition, "text")],
             json!(["None", "ValidationError"]),
         ),
-        (
-            "malformed expression",
-            vec![add(&partition, "b"), malformed],
-            json!(INVALID),
-        ),
+        ("malformed expression", vec![add(&partition, "b"), malformed], json!(INVALID)),
         ("more than 4 MB", large, json!(INVALID)),
     ] {
         endpoint.check(case, commit(&endpoint, parts, None).await, expected);
@@ -210,10 +163,7 @@ async fn written_transaction_under_its_token_has_no_conflicts() {
     let Some(cloud) = endpoint.embedded() else {
         return;
     };
-    cloud.set_strictness(Strictness {
-        transaction_ms: 200,
-        ..Strictness::default()
-    });
+    cloud.set_strictness(Strictness { transaction_ms: 200, ..Strictness::default() });
     let partition = endpoint.records("conflicts");
     let parts = || {
         let new = add_if(&partition, "new", "attribute_not_exists(pk)");
@@ -273,16 +223,12 @@ async fn cancellation_reason_has_the_item_on_request() {
             ))
         };
     let request = endpoint.client.transact_write_items();
-    let request = request
-        .transact_items(returning("missing"))
-        .transact_items(returning("a"));
+    let request = request.transact_items(returning("missing")).transact_items(returning("a"));
     let error = request.send().await.unwrap_err().into_service_error();
     let items: Value = match &error {
         TransactWriteItemsError::TransactionCanceledException(cancelled) => {
             let reasons = cancelled.cancellation_reasons().iter();
-            reasons
-                .map(|reason| reason.item().map_or(Value::Null, attributes::json))
-                .collect()
+            reasons.map(|reason| reason.item().map_or(Value::Null, attributes::json)).collect()
         }
         _ => Value::Null,
     };
@@ -300,31 +246,19 @@ async fn transactional_read_has_a_place_per_key() {
     let many: Vec<String> = (0..101).map(|number| number.to_string()).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     for (case, sort_keys, expected) in [
-        (
-            "order of the request",
-            &["b", "missing", "a"][..],
-            json!([true, false, true]),
-        ),
+        ("order of the request", &["b", "missing", "a"][..], json!([true, false, true])),
         ("100 keys", &many[..100], json!(vec![false; 100])),
         ("101 keys", &many[..], json!(INVALID)),
         ("a key twice", &["a", "a"][..], json!(INVALID)),
     ] {
         let gets = sort_keys.iter().map(|sk| {
-            let get = Get::builder()
-                .table_name("records")
-                .set_key(Some(partition.key(sk)));
+            let get = Get::builder().table_name("records").set_key(Some(partition.key(sk)));
             TransactGetItem::builder().get(get.build().unwrap()).build()
         });
         let request = endpoint.client.transact_get_items();
-        let response = request
-            .set_transact_items(Some(gets.collect()))
-            .send()
-            .await;
+        let response = request.set_transact_items(Some(gets.collect())).send().await;
         let found = outcome(response, |read| {
-            read.responses()
-                .iter()
-                .map(|response| response.item().is_some())
-                .collect()
+            read.responses().iter().map(|response| response.item().is_some()).collect()
         });
         endpoint.check(case, found, expected);
     }

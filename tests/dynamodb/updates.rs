@@ -23,11 +23,7 @@ async fn check(pk: &str, cases: &[(Value, &str, Value, Value)]) {
         let case = format!("{expression} with {values} on {before}");
         let found = partition.update(&sk, expression, values).await;
         endpoint.check(&case, found, expected.clone());
-        let after = if expected == INVALID {
-            before
-        } else {
-            expected
-        };
+        let after = if expected == INVALID { before } else { expected };
         endpoint.check(&case, partition.get(&sk).await, after.clone());
     }
 }
@@ -48,20 +44,12 @@ async fn update_of_a_missing_item_creates_it() {
 
 #[tokio::test]
 async fn add_and_delete_change_numbers_and_sets() {
-    let (a, ab, az) = (
-        json!({ "SS": ["a"] }),
-        json!({ "SS": ["a", "b"] }),
-        json!({ "SS": ["a", "z"] }),
-    );
+    let (a, ab, az) =
+        (json!({ "SS": ["a"] }), json!({ "SS": ["a", "b"] }), json!({ "SS": ["a", "z"] }));
     check(
         "add and delete",
         &[
-            (
-                json!({ "n": 1 }),
-                "ADD n :n",
-                json!({ ":n": -3 }),
-                json!({ "n": -2 }),
-            ),
+            (json!({ "n": 1 }), "ADD n :n", json!({ ":n": -3 }), json!({ "n": -2 })),
             (
                 json!({ "n": { "N": "0.1" } }),
                 "ADD n :n",
@@ -74,18 +62,8 @@ async fn add_and_delete_change_numbers_and_sets() {
                 json!({ ":n": 1 }),
                 json!({ "m": { "n": 2 } }),
             ),
-            (
-                json!({}),
-                "ADD t :t",
-                json!({ ":t": ab }),
-                json!({ "t": ab }),
-            ),
-            (
-                json!({ "t": a }),
-                "ADD t :t",
-                json!({ ":t": ab }),
-                json!({ "t": ab }),
-            ),
+            (json!({}), "ADD t :t", json!({ ":t": ab }), json!({ "t": ab })),
+            (json!({ "t": a }), "ADD t :t", json!({ ":t": ab }), json!({ "t": ab })),
             (
                 json!({ "t": ab }),
                 "DELETE t :t",
@@ -93,36 +71,11 @@ async fn add_and_delete_change_numbers_and_sets() {
                 json!({ "t": { "SS": ["b"] } }),
             ),
             // A set is never empty: the attribute goes with its last element.
-            (
-                json!({ "t": a, "k": 1 }),
-                "DELETE t :t",
-                json!({ ":t": a }),
-                json!({ "k": 1 }),
-            ),
-            (
-                json!({ "k": 1 }),
-                "DELETE t :t",
-                json!({ ":t": a }),
-                json!({ "k": 1 }),
-            ),
-            (
-                json!({ "n": "x" }),
-                "ADD n :n",
-                json!({ ":n": 1 }),
-                json!(INVALID),
-            ),
-            (
-                json!({ "n": 1 }),
-                "ADD n :n",
-                json!({ ":n": "x" }),
-                json!(INVALID),
-            ),
-            (
-                json!({ "n": 1 }),
-                "DELETE n :n",
-                json!({ ":n": 1 }),
-                json!(INVALID),
-            ),
+            (json!({ "t": a, "k": 1 }), "DELETE t :t", json!({ ":t": a }), json!({ "k": 1 })),
+            (json!({ "k": 1 }), "DELETE t :t", json!({ ":t": a }), json!({ "k": 1 })),
+            (json!({ "n": "x" }), "ADD n :n", json!({ ":n": 1 }), json!(INVALID)),
+            (json!({ "n": 1 }), "ADD n :n", json!({ ":n": "x" }), json!(INVALID)),
+            (json!({ "n": 1 }), "DELETE n :n", json!({ ":n": 1 }), json!(INVALID)),
         ],
     )
     .await;
@@ -134,31 +87,11 @@ async fn set_and_remove_change_attributes_and_paths() {
     check(
         "set and remove",
         &[
-            (
-                json!({ "n": 1 }),
-                "SET n = if_not_exists(n, :n)",
-                two.clone(),
-                json!({ "n": 1 }),
-            ),
-            (
-                json!({}),
-                "SET n = if_not_exists(n, :n)",
-                two.clone(),
-                json!({ "n": 2 }),
-            ),
-            (
-                json!({ "n": 1 }),
-                "SET n = n + :n",
-                two.clone(),
-                json!({ "n": 3 }),
-            ),
+            (json!({ "n": 1 }), "SET n = if_not_exists(n, :n)", two.clone(), json!({ "n": 1 })),
+            (json!({}), "SET n = if_not_exists(n, :n)", two.clone(), json!({ "n": 2 })),
+            (json!({ "n": 1 }), "SET n = n + :n", two.clone(), json!({ "n": 3 })),
             (json!({}), "SET n = n + :n", two.clone(), json!(INVALID)),
-            (
-                json!({ "a": 1, "b": 2 }),
-                "SET a = b, b = a",
-                json!({}),
-                json!({ "a": 2, "b": 1 }),
-            ),
+            (json!({ "a": 1, "b": 2 }), "SET a = b, b = a", json!({}), json!({ "a": 2, "b": 1 })),
             (
                 json!({ "m": { "k": 1 } }),
                 "SET m.#status = :n",
@@ -166,31 +99,11 @@ async fn set_and_remove_change_attributes_and_paths() {
                 json!({ "m": { "k": 1, "status": 2 } }),
             ),
             (json!({}), "SET m.x = :n", two.clone(), json!(INVALID)),
-            (
-                json!({ "m": "text" }),
-                "SET m.x = :n",
-                two.clone(),
-                json!(INVALID),
-            ),
-            (
-                json!({ "m": { "x": 1 } }),
-                "SET m = :n, m.x = :n",
-                two.clone(),
-                json!(INVALID),
-            ),
+            (json!({ "m": "text" }), "SET m.x = :n", two.clone(), json!(INVALID)),
+            (json!({ "m": { "x": 1 } }), "SET m = :n, m.x = :n", two.clone(), json!(INVALID)),
             (json!({ "k": 1 }), "REMOVE n", json!({}), json!({ "k": 1 })),
-            (
-                json!({ "m": { "k": 1 } }),
-                "REMOVE m.x",
-                json!({}),
-                json!({ "m": { "k": 1 } }),
-            ),
-            (
-                json!({}),
-                "SET sk = :n",
-                json!({ ":n": "b" }),
-                json!(INVALID),
-            ),
+            (json!({ "m": { "k": 1 } }), "REMOVE m.x", json!({}), json!({ "m": { "k": 1 } })),
+            (json!({}), "SET sk = :n", json!({ ":n": "b" }), json!(INVALID)),
         ],
     )
     .await;
@@ -204,18 +117,8 @@ async fn reserved_words_and_unused_values_are_refused() {
         &[
             (json!({}), "SET ttl = :n", two.clone(), json!(INVALID)),
             (json!({}), "SET #ttl = :n", two.clone(), json!({ "ttl": 2 })),
-            (
-                json!({ "m": { "k": 1 } }),
-                "SET m.status = :n",
-                two.clone(),
-                json!(INVALID),
-            ),
-            (
-                json!({}),
-                "SET n = :n",
-                json!({ ":n": 2, ":unused": 1 }),
-                json!(INVALID),
-            ),
+            (json!({ "m": { "k": 1 } }), "SET m.status = :n", two.clone(), json!(INVALID)),
+            (json!({}), "SET n = :n", json!({ ":n": 2, ":unused": 1 }), json!(INVALID)),
             (json!({}), "SET n = :undefined", two, json!(INVALID)),
         ],
     )
@@ -227,42 +130,12 @@ async fn empty_text_is_an_attribute_but_no_key_and_no_set() {
     check(
         "empty values",
         &[
-            (
-                json!({}),
-                "SET n = :n",
-                json!({ ":n": "" }),
-                json!({ "n": "" }),
-            ),
-            (
-                json!({}),
-                "SET n = :n",
-                json!({ ":n": {} }),
-                json!({ "n": {} }),
-            ),
-            (
-                json!({}),
-                "SET n = :n",
-                json!({ ":n": { "SS": [] } }),
-                json!(INVALID),
-            ),
-            (
-                json!({}),
-                "SET n = :n",
-                json!({ ":n": { "SS": ["a", "a"] } }),
-                json!(INVALID),
-            ),
-            (
-                json!({}),
-                "SET listPk = :n",
-                json!({ ":n": "" }),
-                json!(INVALID),
-            ),
-            (
-                json!({}),
-                "SET dueAt = :n",
-                json!({ ":n": "a text" }),
-                json!(INVALID),
-            ),
+            (json!({}), "SET n = :n", json!({ ":n": "" }), json!({ "n": "" })),
+            (json!({}), "SET n = :n", json!({ ":n": {} }), json!({ "n": {} })),
+            (json!({}), "SET n = :n", json!({ ":n": { "SS": [] } }), json!(INVALID)),
+            (json!({}), "SET n = :n", json!({ ":n": { "SS": ["a", "a"] } }), json!(INVALID)),
+            (json!({}), "SET listPk = :n", json!({ ":n": "" }), json!(INVALID)),
+            (json!({}), "SET dueAt = :n", json!({ ":n": "a text" }), json!(INVALID)),
         ],
     )
     .await;
@@ -305,20 +178,12 @@ async fn update_returns_what_is_asked_for() {
     let partition = endpoint.records("return values");
     for (returned, expected) in [
         (ReturnValue::None, Value::Null),
-        (
-            ReturnValue::AllOld,
-            json!({ "pk": "return values", "sk": "a", "a": 1, "b": 2 }),
-        ),
-        (
-            ReturnValue::AllNew,
-            json!({ "pk": "return values", "sk": "a", "a": 3, "b": 2 }),
-        ),
+        (ReturnValue::AllOld, json!({ "pk": "return values", "sk": "a", "a": 1, "b": 2 })),
+        (ReturnValue::AllNew, json!({ "pk": "return values", "sk": "a", "a": 3, "b": 2 })),
         (ReturnValue::UpdatedOld, json!({ "a": 1 })),
         (ReturnValue::UpdatedNew, json!({ "a": 3 })),
     ] {
-        partition
-            .put(partition.item("a", &json!({ "a": 1, "b": 2 })))
-            .await;
+        partition.put(partition.item("a", &json!({ "a": 1, "b": 2 }))).await;
         let request = partition.updating("a", "SET a = :a", &json!({ ":a": 3 }));
         let response = request.return_values(returned.clone()).send().await;
         let found = outcome(response, |updated| {
@@ -338,17 +203,13 @@ async fn items_have_400_kb_and_keys_2048_and_1024_bytes() {
         let found = partition.put(partition.sized("a", size)).await;
         endpoint.check(&format!("item of {size} bytes"), found, expected);
     }
-    let grown = partition
-        .update("a", "SET e = :e", &json!({ ":e": 1 }))
-        .await;
+    let grown = partition.update("a", "SET e = :e", &json!({ ":e": 1 })).await;
     endpoint.check("update beyond 400 KB", grown, refused.clone());
     let pk = format!("{pk}k");
     let too_long = endpoint.records(&pk);
-    for (partition, bytes, expected) in [
-        (&longest, 1024, Value::Null),
-        (&longest, 1025, refused.clone()),
-        (&too_long, 1, refused),
-    ] {
+    for (partition, bytes, expected) in
+        [(&longest, 1024, Value::Null), (&longest, 1025, refused.clone()), (&too_long, 1, refused)]
+    {
         let found = partition.put(partition.key(&"s".repeat(bytes))).await;
         let case = format!("keys of {} and {bytes} bytes", partition.pk.len());
         endpoint.check(&case, found, expected);

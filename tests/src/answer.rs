@@ -21,17 +21,10 @@ pub struct Answer {
 
 impl Answer {
     pub(crate) fn new(response: Response<Bytes>) -> Self {
-        let cost = response
-            .extensions()
-            .get::<RequestCost>()
-            .map_or_else(Cost::default, |cost| cost.0);
+        let cost =
+            response.extensions().get::<RequestCost>().map_or_else(Cost::default, |cost| cost.0);
         let (parts, body) = response.into_parts();
-        Self {
-            status: parts.status.as_u16(),
-            headers: parts.headers,
-            body,
-            cost,
-        }
+        Self { status: parts.status.as_u16(), headers: parts.headers, body, cost }
     }
 
     /// The body as JSON; panics if it is not JSON.
@@ -42,18 +35,12 @@ impl Answer {
 
     /// The `RESPONSE_CODE` of the envelope; empty if there is none.
     pub fn code(&self) -> String {
-        self.json()["message"]["RESPONSE_CODE"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned()
+        self.json()["message"]["RESPONSE_CODE"].as_str().unwrap_or_default().to_owned()
     }
 
     /// The value of the header `name`; empty if it is absent.
     pub fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default()
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
     /// Asserts status 200 and returns the body.
@@ -91,11 +78,7 @@ impl Answer {
     #[track_caller]
     pub fn expect_field_error(&self, field: &str, error_code: ErrorCode) {
         self.expect_error(error_code);
-        assert_eq!(
-            self.errors(),
-            [(field.to_owned(), error_code.code().to_owned())],
-            "{self:?}"
-        );
+        assert_eq!(self.errors(), [(field.to_owned(), error_code.code().to_owned())], "{self:?}");
     }
 
     /// The fields in `errors` with their codes.
@@ -103,9 +86,6 @@ impl Answer {
         let json = self.json();
         let errors = json["errors"].as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        errors
-            .iter()
-            .map(|error| (text(&error["field"]), text(&error["RESPONSE_CODE"])))
-            .collect()
+        errors.iter().map(|error| (text(&error["field"]), text(&error["RESPONSE_CODE"]))).collect()
     }
 }

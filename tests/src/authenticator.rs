@@ -170,10 +170,8 @@ impl Authenticator {
                 None => fields.push((name.as_str(), value.clone())),
             }
         }
-        let fields: Vec<String> = fields
-            .iter()
-            .map(|(name, value)| format!("{}:{value}", json!(name)))
-            .collect();
+        let fields: Vec<String> =
+            fields.iter().map(|(name, value)| format!("{}:{value}", json!(name))).collect();
         format!("{{{}}}", fields.join(","))
     }
 

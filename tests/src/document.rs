@@ -29,11 +29,7 @@ impl Document {
                 .expect("the document is YAML");
             let mut closed = Value::clone(&root);
             close(&mut closed);
-            Self {
-                root,
-                closed,
-                validators: Mutex::default(),
-            }
+            Self { root, closed, validators: Mutex::default() }
         })
     }
 
@@ -47,12 +43,9 @@ impl Document {
         let paths = self.root["paths"].as_object().expect("paths");
         let methods = |(path, item): (&String, &Value)| {
             let item = item.as_object().expect("an object");
-            let methods = item
-                .keys()
-                .filter(|key| ["get", "put", "post", "delete"].contains(&key.as_str()));
-            methods
-                .map(|method| format!("{} {path}", method.to_uppercase()))
-                .collect::<Vec<_>>()
+            let methods =
+                item.keys().filter(|key| ["get", "put", "post", "delete"].contains(&key.as_str()));
+            methods.map(|method| format!("{} {path}", method.to_uppercase())).collect::<Vec<_>>()
         };
         paths.iter().flat_map(methods).collect()
     }
@@ -63,14 +56,10 @@ impl Document {
             return;
         }
         let template = self.template(path);
-        let method_name = if method == Method::HEAD {
-            "get".to_owned()
-        } else {
-            method.as_str().to_lowercase()
-        };
-        let operation = template
-            .as_ref()
-            .map(|template| format!("/paths/{}/{method_name}", escaped(template)));
+        let method_name =
+            if method == Method::HEAD { "get".to_owned() } else { method.as_str().to_lowercase() };
+        let operation =
+            template.as_ref().map(|template| format!("/paths/{}/{method_name}", escaped(template)));
         let response = operation
             .map(|operation| format!("{operation}/responses/{}", answer.status))
             .and_then(|pointer| self.resolved(&pointer));
@@ -110,10 +99,8 @@ impl Document {
     fn template(&self, path: &str) -> Option<String> {
         let path = path.split('?').next().unwrap_or_default();
         let path = path.strip_suffix('/').unwrap_or(path);
-        let path = path
-            .strip_prefix("/api/v1")
-            .or_else(|| path.strip_prefix("/api/dev"))
-            .unwrap_or(path);
+        let path =
+            path.strip_prefix("/api/v1").or_else(|| path.strip_prefix("/api/dev")).unwrap_or(path);
         let fits = |template: &&String| {
             let (template, path): (Vec<&str>, Vec<&str>) =
                 (template.split('/').collect(), path.split('/').collect());
@@ -124,11 +111,7 @@ impl Document {
                     .all(|(part, given)| part.starts_with('{') || part == given)
         };
         let paths = self.root["paths"].as_object()?;
-        paths
-            .keys()
-            .filter(fits)
-            .min_by_key(|template| template.matches('{').count())
-            .cloned()
+        paths.keys().filter(fits).min_by_key(|template| template.matches('{').count()).cloned()
     }
 
     /// `pointer`, or the target of the `$ref` that stands there.
@@ -142,32 +125,23 @@ impl Document {
 
     fn check_body(&self, method: &Method, path: &str, pointer: &str, answer: &Answer) {
         if method == Method::HEAD {
-            assert!(
-                answer.body.is_empty(),
-                "{method} {path}: a response to HEAD has no body"
-            );
+            assert!(answer.body.is_empty(), "{method} {path}: a response to HEAD has no body");
             return;
         }
         let json = answer.json();
-        assert_eq!(
-            json["code"], answer.status,
-            "{method} {path}: code equals the status"
-        );
+        assert_eq!(json["code"], answer.status, "{method} {path}: code equals the status");
         self.validate(pointer, &json, &format!("{method} {path}: {json}"));
     }
 
     fn check_headers(&self, method: &Method, path: &str, response: &str, answer: &Answer) {
-        let Some(headers) = self
-            .root
-            .pointer(&format!("{response}/headers"))
-            .and_then(Value::as_object)
+        let Some(headers) =
+            self.root.pointer(&format!("{response}/headers")).and_then(Value::as_object)
         else {
             return;
         };
         for name in headers.keys() {
-            let pointer = self
-                .resolved(&format!("{response}/headers/{}", escaped(name)))
-                .expect("a header");
+            let pointer =
+                self.resolved(&format!("{response}/headers/{}", escaped(name))).expect("a header");
             let header = self.root.pointer(&pointer).expect("a header");
             let Some(value) = answer.headers.get(name.as_str()) else {
                 assert_ne!(
@@ -178,43 +152,28 @@ impl Document {
                 continue;
             };
             let text = value.to_str().expect("visible text");
-            let schema = self
-                .resolved(&format!("{pointer}/schema"))
-                .expect("a schema");
-            let value = match self
-                .root
-                .pointer(&schema)
-                .and_then(|schema| schema["type"].as_str())
+            let schema = self.resolved(&format!("{pointer}/schema")).expect("a schema");
+            let value = match self.root.pointer(&schema).and_then(|schema| schema["type"].as_str())
             {
                 Some("integer" | "number" | "boolean") => {
                     serde_json::from_str(text).unwrap_or_else(|_| json!(text))
                 }
                 _ => json!(text),
             };
-            self.validate(
-                &schema,
-                &value,
-                &format!("{method} {path}: header {name}: {text}"),
-            );
+            self.validate(&schema, &value, &format!("{method} {path}: header {name}: {text}"));
         }
     }
 
     fn validate(&self, pointer: &str, value: &Value, what: &str) {
         let errors = self.errors(pointer, value);
-        assert!(
-            errors.is_empty(),
-            "differs from the document: {errors:?} in {what}"
-        );
+        assert!(errors.is_empty(), "differs from the document: {errors:?} in {what}");
     }
 
     /// How `value` differs from the schema at `pointer`, for example `/components/schemas/Health`. A field that the
     /// schema does not name is a difference.
     pub fn errors(&self, pointer: &str, value: &Value) -> Vec<String> {
         let validator = {
-            let mut known = self
-                .validators
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
             let make = || {
                 let reference = pointer.replace('{', "%7B").replace('}', "%7D");
                 let mut schema = json!({ "$ref": format!("#{reference}") });
@@ -242,9 +201,7 @@ fn close(schema: &mut Value) {
         Value::Object(keywords) => {
             keywords.values_mut().for_each(close);
             if keywords.get("properties").is_some_and(Value::is_object) {
-                keywords
-                    .entry("additionalProperties")
-                    .or_insert(json!(false));
+                keywords.entry("additionalProperties").or_insert(json!(false));
             }
         }
         Value::Array(items) => items.iter_mut().for_each(close),

@@ -14,19 +14,15 @@ impl World {
     /// Runs the dispatcher and the worker, in turn, until the stream has no more records.
     pub async fn deliver(&self) {
         self.cloud.settle();
-        while delivery::deliver(&self.cloud, &self.consumers)
-            .await
-            .expect("the stream answers")
-            > 0
-        {}
+        while delivery::deliver(&self.cloud, &self.consumers).await.expect("the stream answers") > 0
+        {
+        }
     }
 
     /// Runs the sweeps of the dispatcher and of the worker, which handle what is due, once.
     pub async fn sweep(&self) {
         self.cloud.settle();
-        delivery::sweep(&self.consumers)
-            .await
-            .expect("dispatcher and worker sweep");
+        delivery::sweep(&self.consumers).await.expect("dispatcher and worker sweep");
     }
 
     /// Delivers all messages; returns the mails to `to`, newest first.
@@ -55,11 +51,7 @@ impl World {
 
     async fn newest_mail_with_code(&self, to: &str) -> String {
         let mut mails = self.mails(to).await;
-        mails.retain(|mail| {
-            mail["text"]
-                .as_str()
-                .is_some_and(|text| text.contains("#code="))
-        });
+        mails.retain(|mail| mail["text"].as_str().is_some_and(|text| text.contains("#code=")));
         newest_text(to, &mails).to_owned()
     }
 
@@ -70,16 +62,11 @@ impl World {
 }
 
 fn sent_to(to: &str, messages: Vec<Value>) -> Vec<Value> {
-    messages
-        .into_iter()
-        .filter(|message| message["to"] == to)
-        .collect()
+    messages.into_iter().filter(|message| message["to"] == to).collect()
 }
 
 fn newest_text<'a>(to: &str, messages: &'a [Value]) -> &'a str {
-    messages
-        .first()
-        .unwrap_or_else(|| panic!("no message to {to}"))["text"]
+    messages.first().unwrap_or_else(|| panic!("no message to {to}"))["text"]
         .as_str()
         .expect("a text")
 }

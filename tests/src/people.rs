@@ -39,46 +39,31 @@ impl NewPerson {
     /// In `committee` instead of the first one.
     #[must_use]
     pub fn of(self, committee: CommitteeId) -> Self {
-        Self {
-            committee: Some(committee),
-            ..self
-        }
+        Self { committee: Some(committee), ..self }
     }
 
     /// With `grants`.
     #[must_use]
     pub fn granted(self, grants: &[Grant]) -> Self {
-        Self {
-            grants: grants.to_vec(),
-            ..self
-        }
+        Self { grants: grants.to_vec(), ..self }
     }
 
     /// Not verified.
     #[must_use]
     pub fn unverified(self) -> Self {
-        Self {
-            is_verified: false,
-            ..self
-        }
+        Self { is_verified: false, ..self }
     }
 
     /// With the verified phone number `code` `number`, such as `216` `20123456`.
     #[must_use]
     pub fn with_phone(self, code: &str, number: &str) -> Self {
-        Self {
-            phone: Some(Phone::parse(code, number).expect("a number")),
-            ..self
-        }
+        Self { phone: Some(Phone::parse(code, number).expect("a number")), ..self }
     }
 
     /// Closed.
     #[must_use]
     pub fn inactive(self) -> Self {
-        Self {
-            is_active: false,
-            ..self
-        }
+        Self { is_active: false, ..self }
     }
 }
 
@@ -87,10 +72,7 @@ impl World {
     pub fn anonymous(&self) -> Person {
         let number = self.people.fetch_add(1, Ordering::Relaxed) + 1;
         let [_, a, b, c] = number.to_be_bytes();
-        Person::new(
-            self.clone(),
-            format!("10.{a}.{b}.{c}").parse().expect("an address"),
-        )
+        Person::new(self.clone(), format!("10.{a}.{b}.{c}").parse().expect("an address"))
     }
 
     /// The first committee.
@@ -123,10 +105,7 @@ impl World {
 
     /// Writes a new account with [`PASSWORD`] and a unique email address to the tables.
     pub async fn account(&self, new_person: &NewPerson) -> User {
-        let password_hash = Hasher::default()
-            .hash(&PASSWORD.into())
-            .await
-            .expect("a hash");
+        let password_hash = Hasher::default().hash(&PASSWORD.into()).await.expect("a hash");
         self.account_with(new_person, password_hash).await
     }
 
@@ -156,28 +135,14 @@ impl World {
         let number = self.people.fetch_add(1, Ordering::Relaxed) + 1;
         let user = user(
             self.clock().now(),
-            format!("person{number}@example.org")
-                .parse()
-                .expect("an address"),
+            format!("person{number}@example.org").parse().expect("an address"),
             committee_id,
             new_person,
         );
         let mut tx = self.setup.store.transaction();
-        tx.new_user(&NewUser {
-            user: user.clone(),
-            password_hash,
-        });
-        tx.update_admins(
-            &User {
-                is_active: false,
-                ..user.clone()
-            },
-            &user,
-        );
-        assert_eq!(
-            tx.commit().await.expect("the store answers"),
-            CommitOutcome::Committed
-        );
+        tx.new_user(&NewUser { user: user.clone(), password_hash });
+        tx.update_admins(&User { is_active: false, ..user.clone() }, &user);
+        assert_eq!(tx.commit().await.expect("the store answers"), CommitOutcome::Committed);
         user
     }
 
@@ -206,10 +171,7 @@ impl World {
             self.setup.store.transaction(),
             &mut reserved,
         );
-        let view = session
-            .await
-            .expect("the store answers")
-            .expect("a session begins");
+        let view = session.await.expect("the store answers").expect("a session begins");
         anonymous.with_token(view.token()).as_user(user)
     }
 
@@ -235,12 +197,7 @@ impl World {
 
     /// The account `id` as it is stored now.
     pub async fn user(&self, id: UserId) -> User {
-        self.setup
-            .store
-            .user(id)
-            .await
-            .expect("the store answers")
-            .expect("it is there")
+        self.setup.store.user(id).await.expect("the store answers").expect("it is there")
     }
 
     /// A verified member of the first committee, signed in.
@@ -250,10 +207,8 @@ impl World {
 }
 
 fn user(now: Instant, email: Email, committee_id: CommitteeId, new_person: &NewPerson) -> User {
-    let (name, last_name) = (
-        "Amina".parse().expect("a name"),
-        "Ben Salah".parse().expect("a name"),
-    );
+    let (name, last_name) =
+        ("Amina".parse().expect("a name"), "Ben Salah".parse().expect("a name"));
     User {
         phone: new_person.phone.clone().unwrap_or_default(),
         is_active: new_person.is_active,
@@ -262,13 +217,6 @@ fn user(now: Instant, email: Email, committee_id: CommitteeId, new_person: &NewP
         profile: new_person.profile,
         permissions: new_person.grants.iter().copied().collect(),
         is_phone_verified: new_person.phone.is_some(),
-        ..User::new(
-            UserId::new(random::id(now)),
-            name,
-            last_name,
-            email,
-            committee_id,
-            now,
-        )
+        ..User::new(UserId::new(random::id(now)), name, last_name, email, committee_id, now)
     }
 }

@@ -21,12 +21,7 @@ pub struct Person {
 
 impl Person {
     pub(crate) fn new(world: World, ip: IpAddr) -> Self {
-        Self {
-            world,
-            ip,
-            user: None,
-            headers: HeaderMap::new(),
-        }
+        Self { world, ip, user: None, headers: HeaderMap::new() }
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -41,10 +36,7 @@ impl Person {
     /// With the account `user`; the token stays the same.
     #[must_use]
     pub fn as_user(self, user: User) -> Self {
-        Self {
-            user: Some(user),
-            ..self
-        }
+        Self { user: Some(user), ..self }
     }
 
     /// The account of this person, as it was at sign-in; panics without one.
@@ -55,19 +47,13 @@ impl Person {
     /// At the IP address `ip`.
     #[must_use]
     pub fn at(&self, ip: &str) -> Self {
-        Self {
-            ip: ip.parse().expect("an address"),
-            ..self.clone()
-        }
+        Self { ip: ip.parse().expect("an address"), ..self.clone() }
     }
 
     /// Sends requests to the process `world`.
     #[must_use]
     pub fn via(&self, world: &World) -> Self {
-        Self {
-            world: world.clone(),
-            ..self.clone()
-        }
+        Self { world: world.clone(), ..self.clone() }
     }
 
     /// Sends the header `name` too. A header that is set already is sent twice.
@@ -75,10 +61,9 @@ impl Person {
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut person = self.clone();
         let name = HeaderName::try_from(name).expect("a header name");
-        person.headers.append(
-            name,
-            HeaderValue::from_bytes(value.as_bytes()).expect("a header value"),
-        );
+        person
+            .headers
+            .append(name, HeaderValue::from_bytes(value.as_bytes()).expect("a header value"));
         person
     }
 
@@ -86,10 +71,7 @@ impl Person {
     #[must_use]
     pub fn with_token(&self, token: &str) -> Self {
         let mut person = self.clone();
-        person.headers.insert(
-            header::AUTHORIZATION,
-            token.parse().expect("a header value"),
-        );
+        person.headers.insert(header::AUTHORIZATION, token.parse().expect("a header value"));
         person
     }
 
@@ -104,25 +86,17 @@ impl Person {
 
     /// Sends GET `/api/v1{path}`.
     pub async fn get(&self, path: &str) -> Answer {
-        self.send(Method::GET, &format!("/api/v1{path}"), Bytes::new())
-            .await
+        self.send(Method::GET, &format!("/api/v1{path}"), Bytes::new()).await
     }
 
     /// Sends DELETE `/api/v1{path}` without a body.
     pub async fn delete(&self, path: &str) -> Answer {
-        self.send(Method::DELETE, &format!("/api/v1{path}"), Bytes::new())
-            .await
+        self.send(Method::DELETE, &format!("/api/v1{path}"), Bytes::new()).await
     }
 
     /// Sends POST `/api/v1{path}` with a JSON body.
     pub async fn post(&self, path: &str, body: Value) -> Answer {
-        self.json()
-            .send(
-                Method::POST,
-                &format!("/api/v1{path}"),
-                body.to_string().into(),
-            )
-            .await
+        self.json().send(Method::POST, &format!("/api/v1{path}"), body.to_string().into()).await
     }
 
     /// Like [`Person::post`], as [`until_answered`]. Repeating is safe with an `Idempotency-Key`.
@@ -132,13 +106,7 @@ impl Person {
 
     /// Sends PUT `/api/v1{path}` with a JSON body.
     pub async fn put(&self, path: &str, body: Value) -> Answer {
-        self.json()
-            .send(
-                Method::PUT,
-                &format!("/api/v1{path}"),
-                body.to_string().into(),
-            )
-            .await
+        self.json().send(Method::PUT, &format!("/api/v1{path}"), body.to_string().into()).await
     }
 
     /// Sends `Content-Type: application/json`.
@@ -162,11 +130,7 @@ impl Person {
 
     /// Sends POST `/auth/login`.
     pub async fn login(&self, email: &str, password: &str) -> Answer {
-        self.post(
-            "/auth/login",
-            serde_json::json!({ "email": email, "password": password }),
-        )
-        .await
+        self.post("/auth/login", serde_json::json!({ "email": email, "password": password })).await
     }
 }
 

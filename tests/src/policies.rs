@@ -10,11 +10,9 @@ use serde_yaml_ng::Value as Yaml;
 pub fn template() -> &'static Value {
     static TEMPLATE: OnceLock<Value> = OnceLock::new();
     TEMPLATE.get_or_init(|| {
-        let text = fs::read_to_string(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../infra/template.yaml"
-        ))
-        .expect("the template is there");
+        let text =
+            fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../infra/template.yaml"))
+                .expect("the template is there");
         let tagged = serde_yaml_ng::from_str(&text).expect("the template is YAML");
         serde_json::to_value(untagged(tagged)).expect("without tags it is JSON")
     })
@@ -24,12 +22,9 @@ fn untagged(value: Yaml) -> Yaml {
     match value {
         Yaml::Tagged(tagged) => untagged(tagged.value),
         Yaml::Sequence(items) => items.into_iter().map(untagged).collect(),
-        Yaml::Mapping(items) => Yaml::Mapping(
-            items
-                .into_iter()
-                .map(|(key, value)| (key, untagged(value)))
-                .collect(),
-        ),
+        Yaml::Mapping(items) => {
+            Yaml::Mapping(items.into_iter().map(|(key, value)| (key, untagged(value))).collect())
+        }
         plain => plain,
     }
 }
@@ -63,26 +58,15 @@ pub fn rights() -> &'static BTreeMap<String, Vec<Right>> {
             .iter()
             .filter(|(_, resource)| resource["Type"] == "AWS::Serverless::Function");
         functions
-            .map(|(name, _)| {
-                (
-                    name.to_lowercase(),
-                    rights_of(&resources[&format!("{name}Role")]),
-                )
-            })
+            .map(|(name, _)| (name.to_lowercase(), rights_of(&resources[&format!("{name}Role")])))
             .collect()
     })
 }
 
 fn rights_of(role: &Value) -> Vec<Right> {
-    let policies = role["Properties"]["Policies"]
-        .as_array()
-        .expect("a role has policies")
-        .iter();
-    let statements = policies.flat_map(|policy| {
-        policy["PolicyDocument"]["Statement"]
-            .as_array()
-            .expect("statements")
-    });
+    let policies = role["Properties"]["Policies"].as_array().expect("a role has policies").iter();
+    let statements = policies
+        .flat_map(|policy| policy["PolicyDocument"]["Statement"].as_array().expect("statements"));
     let texts = |value: &Value| match value {
         Value::String(text) => vec![text.clone()],
         list => list
@@ -101,17 +85,11 @@ fn rights_of(role: &Value) -> Vec<Right> {
         );
         for action in texts(&statement["Action"]) {
             if ["sns:Publish", "ses:SendEmail"].contains(&action.as_str()) {
-                rights.push(Right {
-                    action: action.clone(),
-                    resource: String::new(),
-                });
+                rights.push(Right { action: action.clone(), resource: String::new() });
             }
             for resource in texts(&statement["Resource"]) {
                 if let Some(resource) = named(&resource) {
-                    rights.push(Right {
-                        action: action.clone(),
-                        resource,
-                    });
+                    rights.push(Right { action: action.clone(), resource });
                 }
             }
         }
@@ -147,10 +125,9 @@ pub fn has_routes(function: &str) -> bool {
 pub fn allow(request: &AccessRequest) -> bool {
     let may = |rights: &Vec<Right>| rights.iter().any(|right| right.covers(request));
     match request.role.as_str() {
-        "edge" => rights()
-            .iter()
-            .filter(|(name, _)| has_routes(name))
-            .all(|(_, rights)| may(rights)),
+        "edge" => {
+            rights().iter().filter(|(name, _)| has_routes(name)).all(|(_, rights)| may(rights))
+        }
         function => rights().get(function).is_some_and(may),
     }
 }

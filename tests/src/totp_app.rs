@@ -18,20 +18,14 @@ impl TotpApp {
     /// An app with the secret `text` of twenty ASCII characters.
     pub fn with(text: &str) -> Self {
         Self {
-            secret: text
-                .as_bytes()
-                .try_into()
-                .expect("a secret of twenty characters"),
+            secret: text.as_bytes().try_into().expect("a secret of twenty characters"),
             recovery_codes: Vec::new(),
         }
     }
 
     /// Begins the enrolment of `person` through the API, which the app's code then completes.
     pub async fn pending_of(person: &Person) -> Self {
-        let generated = person
-            .get("/otp/generate")
-            .await
-            .expect_success(Message::OtpGenerated);
+        let generated = person.get("/otp/generate").await.expect_success(Message::OtpGenerated);
         Self::with(generated["otpAscii"].as_str().expect("a secret"))
     }
 
@@ -42,13 +36,9 @@ impl TotpApp {
             .post("/otp/verify", json!({ "code": totp_app.code(world) }))
             .await
             .expect_success(Message::OtpVerified);
-        let codes = verified["recoveryCodes"]
-            .as_array()
-            .expect("recovery codes");
-        totp_app.recovery_codes = codes
-            .iter()
-            .map(|code| code.as_str().expect("a code").to_owned())
-            .collect();
+        let codes = verified["recoveryCodes"].as_array().expect("recovery codes");
+        totp_app.recovery_codes =
+            codes.iter().map(|code| code.as_str().expect("a code").to_owned()).collect();
         totp_app
     }
 

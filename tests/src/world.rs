@@ -59,13 +59,9 @@ impl World {
     /// Like [`World::new`], with other `settings`.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let cloud = Cloud::in_memory(folder.path())
-            .await
-            .expect("a cloud in memory starts");
+        let cloud = Cloud::in_memory(folder.path()).await.expect("a cloud in memory starts");
         let mut all = LocalSettings::default();
-        all.with_new_keys()
-            .find(&cloud)
-            .set("PUBLIC_URL", "https://front.example.org");
+        all.with_new_keys().find(&cloud).set("PUBLIC_URL", "https://front.example.org");
         // High, so that no test waits for a sending slot.
         all.set("SMS_RATE_PER_SECOND", "100000");
         for (name, value) in settings {
@@ -80,16 +76,8 @@ impl World {
             cloud.set_strictness(strictness);
         }
         let edge = edge(&all, &cloud, &setup);
-        let page = setup
-            .store
-            .committees(None, 1)
-            .await
-            .expect("the store answers");
-        let committee = page
-            .items
-            .first()
-            .expect("the World has a committee")
-            .committee_id;
+        let page = setup.store.committees(None, 1).await.expect("the store answers");
+        let committee = page.items.first().expect("the World has a committee").committee_id;
         let consumers = consumers(&all, &cloud, &setup);
         Self {
             cloud,
@@ -114,37 +102,22 @@ impl World {
         for (name, value) in settings {
             all.set(name, *value);
         }
-        let setup = all
-            .setup(self.setup.clock.clone())
-            .expect("the settings are valid");
+        let setup = all.setup(self.setup.clock.clone()).expect("the settings are valid");
         let edge = edge(&all, &self.cloud, &setup);
         let consumers = consumers(&all, &self.cloud, &setup);
-        Self {
-            settings: all,
-            setup,
-            edge,
-            consumers,
-            ..self.clone()
-        }
+        Self { settings: all, setup, edge, consumers, ..self.clone() }
     }
 
     /// Another process that serves `routes` only.
     pub fn another_process_of(&self, routes: Routes) -> Self {
         let edge = Edge::new(&self.setup, routes).expect("the edge starts");
-        Self {
-            edge,
-            ..self.clone()
-        }
+        Self { edge, ..self.clone() }
     }
 
     /// Loads the demonstration data of `cargo dev seed`.
     pub async fn seed(&self) {
-        let filled = local::seed::fill(
-            &self.settings,
-            self.clock().clone(),
-            "admin@example.org",
-            PASSWORD,
-        );
+        let filled =
+            local::seed::fill(&self.settings, self.clock().clone(), "admin@example.org", PASSWORD);
         filled.await.expect("the demonstration data is valid");
     }
 
@@ -194,12 +167,7 @@ impl World {
         let email = "admin@example.org";
         let demonstration = Demonstration::new(&self.settings, cloud, clock, email, PASSWORD);
         let demonstration = demonstration.expect("the settings are complete");
-        Pages::new(
-            self.cloud.clone(),
-            &self.setup,
-            Value::Null,
-            Some(demonstration),
-        )
+        Pages::new(self.cloud.clone(), &self.setup, Value::Null, Some(demonstration))
     }
 
     /// All items of `table`, read directly from the local store.

@@ -10,7 +10,5 @@ pub(crate) struct CurrentUserResponse {
 }
 
 pub(crate) async fn current_user(person: SignedIn) -> ApiResult<CurrentUserResponse> {
-    ok(CurrentUserResponse {
-        user: person.account(),
-    })
+    ok(CurrentUserResponse { user: person.account() })
 }

@@ -19,12 +19,7 @@ use runtime::{ConfigError, Key};
 use store::{Setup, Store};
 
 /// The keys that this function reads: to sign and verify tokens, and to seal codes, secrets and messages.
-pub const KEYS: &[Key] = &[
-    Key::TokenSigning,
-    Key::TokenPublic,
-    Key::Sealing,
-    Key::Outbox,
-];
+pub const KEYS: &[Key] = &[Key::TokenSigning, Key::TokenPublic, Key::Sealing, Key::Outbox];
 
 /// The state of the handlers.
 #[derive(Clone)]

@@ -35,16 +35,12 @@ pub(crate) async fn login(
     let (counted, owner) = tokio::join!(limit.counted(), auth.store.email_owner(&login.email));
     counted?;
     // The identifiers of no account.
-    let no_owner = EmailOwner {
-        user_id: UserId::NONE,
-        committee_id: CommitteeId::NONE,
-    };
+    let no_owner = EmailOwner { user_id: UserId::NONE, committee_id: CommitteeId::NONE };
     let owner = owner?.unwrap_or(no_owner);
     let counters = attempts::of_password(&login.email, &client);
     let (reserved, found) = tokio::join!(
         attempts::reserve(&auth.store, &counters, now),
-        auth.sessions
-            .find_with_credentials(owner.user_id, owner.committee_id, now)
+        auth.sessions.find_with_credentials(owner.user_id, owner.committee_id, now)
     );
     let (mut reserved, mut found) = (reserved?, found);
     let mut tries = 2;
@@ -62,9 +58,7 @@ pub(crate) async fn login(
         tries -= 1;
         // The password or its hash was changed while this password was verified, so it is verified again.
         if tries > 0 && matches!(signed_in, Ok(Err(Part::Credentials))) {
-            let again = auth
-                .sessions
-                .find_with_credentials(owner.user_id, owner.committee_id, now);
+            let again = auth.sessions.find_with_credentials(owner.user_id, owner.committee_id, now);
             found = again.await;
             continue;
         }

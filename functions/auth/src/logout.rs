@@ -11,8 +11,6 @@ pub(crate) async fn logout(
     Now(now): Now,
     person: SignedIn,
 ) -> ApiResult<Empty> {
-    auth.store
-        .end_session(&person.user, person.session.sid, now)
-        .await?;
+    auth.store.end_session(&person.user, person.session.sid, now).await?;
     success(Message::LogoutSuccess, Empty {})
 }

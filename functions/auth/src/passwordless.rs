@@ -45,15 +45,11 @@ pub(crate) async fn request(
     Input(request): Input<PasswordlessRequest>,
 ) -> ApiResult<PasswordlessResponse> {
     let kind = CodeKind::Passwordless;
-    auth.codes
-        .send_to_owner(kind, &request.email, request.method, now)
-        .await?;
+    auth.codes.send_to_owner(kind, &request.email, request.method, now).await?;
     let challenge = email_challenge(&request.email);
     success(
         Message::PasswordlessSent,
-        PasswordlessResponse {
-            token: auth.sessions.passwordless_step(challenge.id, now)?,
-        },
+        PasswordlessResponse { token: auth.sessions.passwordless_step(challenge.id, now)? },
     )
 }
 
@@ -84,22 +80,13 @@ pub(crate) async fn sign_in_with_code(
     let code = code.as_str();
     let challenge = requested_challenge(&auth, code, &headers, now)?;
     let kind = CodeKind::Passwordless;
-    let Some(VerifiedCode {
-        code: verified,
-        mut reserved,
-        ..
-    }) = auth
-        .codes
-        .verify(kind, challenge, code, &client, now)
-        .await?
+    let Some(VerifiedCode { code: verified, mut reserved, .. }) =
+        auth.codes.verify(kind, challenge, code, &client, now).await?
     else {
         return Err(ErrorCode::BadAuthCombination.into());
     };
     let signing_in = async {
-        let found = auth
-            .sessions
-            .find(verified.user_id, verified.committee_id, now)
-            .await?;
+        let found = auth.sessions.find(verified.user_id, verified.committee_id, now).await?;
         let found = found.filter(|account| {
             may_use(&account.user, &verified) && email_challenge(&account.user.email) == challenge
         });
@@ -114,14 +101,9 @@ pub(crate) async fn sign_in_with_code(
             tx.remove_credentials(before.user_id);
             let removed = Notification::PasswordRemoved { at: now };
             tx.send(&auth.codes.outbox().notify(&account.user, removed, now)?);
-            auth.codes
-                .report_removed_passkeys(&mut tx, &before, &account.user, now)?;
+            auth.codes.report_removed_passkeys(&mut tx, &before, &account.user, now)?;
         }
-        let method = if verified.by_mail {
-            Method::Link
-        } else {
-            Method::Sms
-        };
+        let method = if verified.by_mail { Method::Link } else { Method::Sms };
         let signed_in = sign_in(&auth, account, method, &client, now, tx, &mut reserved).await?;
         signed_in.map_err(|part| match part {
             // The account was changed since it was read.
@@ -131,9 +113,7 @@ pub(crate) async fn sign_in_with_code(
         })
     };
     let found = (kind, challenge, &verified);
-    let signed_in = auth
-        .codes
-        .return_unless_used(found, &client, signing_in.await);
+    let signed_in = auth.codes.return_unless_used(found, &client, signing_in.await);
     let signed_in: ApiResult<SignIn> = signed_in.await;
     // After a success nothing is left.
     let _ = auth.store.release(reserved).await;
@@ -151,10 +131,7 @@ fn requested_challenge(
         let id = id_of_link(code).ok_or(ErrorCode::BadAuthCombination)?;
         return Ok(id.into());
     }
-    match auth
-        .sessions
-        .claims(headers, TokenUse::PasswordlessStep, now)
-    {
+    match auth.sessions.claims(headers, TokenUse::PasswordlessStep, now) {
         Some(claims) => Ok(claims.sub.uuid().into()),
         None if bearer(headers).is_some() => Err(ApiError::invalid_token()),
         None => Err(ErrorCode::BadAuthCombination.into()),

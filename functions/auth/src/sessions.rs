@@ -20,9 +20,7 @@ pub(crate) async fn list(
 ) -> ApiResult<SessionsResponse> {
     let sessions = auth.store.sessions(&person.user, now).await?.into_iter();
     let sessions = sessions.map(|session| SessionView::of(session, person.session.sid));
-    ok(SessionsResponse {
-        sessions: sessions.collect(),
-    })
+    ok(SessionsResponse { sessions: sessions.collect() })
 }
 
 pub(crate) async fn end(

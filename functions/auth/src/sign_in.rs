@@ -37,19 +37,12 @@ pub(crate) async fn sign_in(
         let token = auth.sessions.otp_step(&account.user, vec![method], now)?;
         return success(Message::OtpRequired, SignIn::OtpStep { token }).map(Ok);
     }
-    let begun = auth
-        .sessions
-        .begin(account, vec![method], client, now, tx, reserved);
+    let begun = auth.sessions.begin(account, vec![method], client, now, tx, reserved);
     let user = match begun.await? {
         Ok(user) => user,
         Err(part) => return Ok(Err(part)),
     };
     let token = user.token().to_owned();
-    success(
-        Message::LoginSuccess,
-        SignIn::Complete {
-            user: Box::new(user),
-        },
-    )
-    .map(|response| Ok(response.authorized(&token)))
+    success(Message::LoginSuccess, SignIn::Complete { user: Box::new(user) })
+        .map(|response| Ok(response.authorized(&token)))
 }

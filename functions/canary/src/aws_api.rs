@@ -57,9 +57,7 @@ impl AwsApi {
             let region = &self.region;
             format!("https://{host}.{region}.amazonaws.com")
         });
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("{url}{path}"));
+        let mut request = Request::builder().method(method).uri(format!("{url}{path}"));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }

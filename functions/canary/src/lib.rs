@@ -85,15 +85,9 @@ impl SignIn {
     pub fn of(keys: &Keys) -> Result<Self, ConfigError> {
         let both = keys.secret(Key::Canary)?;
         let (email, password) = both.expose_secret().split_once(' ').ok_or_else(|| {
-            ConfigError::new(
-                "CANARY_SIGN_IN",
-                "must be an address, a space and a password",
-            )
+            ConfigError::new("CANARY_SIGN_IN", "must be an address, a space and a password")
         })?;
-        Ok(Self {
-            email: email.to_owned(),
-            password: password.into(),
-        })
+        Ok(Self { email: email.to_owned(), password: password.into() })
     }
 }
 
@@ -120,9 +114,6 @@ impl Canary {
         self.visitor.get("/health").await?.expect_status(200)?;
         let visitor = self.visitor.clone().signed_in(&self.sign_in).await?;
         visitor.get("/auth/check").await?.expect_status(200)?;
-        visitor
-            .post("/auth/logout", &serde_json::json!({}))
-            .await?
-            .expect_status(200)
+        visitor.post("/auth/logout", &serde_json::json!({})).await?.expect_status(200)
     }
 }

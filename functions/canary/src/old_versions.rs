@@ -42,9 +42,7 @@ pub(crate) async fn delete_old_versions(api: &AwsApi, function: &str) -> Result<
         let status = response.await?.status().as_u16();
         // 404: another run has deleted it; 409: an alias names it
         if ![204, 404, 409].contains(&status) {
-            return Err(format!(
-                "Lambda answered {status} to the deletion of {function}:{number}"
-            ));
+            return Err(format!("Lambda answered {status} to the deletion of {function}:{number}"));
         }
     }
     Ok(())
@@ -56,14 +54,10 @@ async fn version_numbers(api: &AwsApi, function: &str) -> Result<Vec<u64>, Strin
     let mut query = String::new();
     loop {
         let path = format!("{}/versions{query}", path_of(function));
-        let response = api
-            .send("lambda", Method::GET, &path, &[], Bytes::new())
-            .await?;
+        let response = api.send("lambda", Method::GET, &path, &[], Bytes::new()).await?;
         if response.status() != 200 {
             let status = response.status();
-            return Err(format!(
-                "Lambda answered {status} to the list of versions of {function}"
-            ));
+            return Err(format!("Lambda answered {status} to the list of versions of {function}"));
         }
         let page: Page = serde_json::from_slice(response.body())
             .map_err(|error| format!("the list of versions of {function}: {error}"))?;

@@ -19,15 +19,8 @@ const ATTEMPTS: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
 /// Paths of functions where every useful request changes something. PATCH is not allowed on any path, so the answer is
 /// 405 if the function has started, counted the request and found the route.
-const UNCHANGED: [&str; 7] = [
-    "/cpanel/db",
-    "/courses",
-    "/files",
-    "/otp",
-    "/passkeys",
-    "/sms",
-    "/team/unknown",
-];
+const UNCHANGED: [&str; 7] =
+    ["/cpanel/db", "/courses", "/files", "/otp", "/passkeys", "/sms", "/team/unknown"];
 
 /// The new versions, and a client that calls them.
 #[derive(Clone)]
@@ -72,11 +65,7 @@ impl PreTraffic {
             return self.delete_old_versions().await;
         };
         let outcome = retried(async || self.check().await).await;
-        let status = if outcome.is_ok() {
-            "Succeeded"
-        } else {
-            "Failed"
-        };
+        let status = if outcome.is_ok() { "Succeeded" } else { "Failed" };
         let result = json!({
             "deploymentId": deployment,
             "lifecycleEventHookExecutionId": hook,
@@ -122,10 +111,7 @@ impl PreTraffic {
     async fn report(&self, result: &Value) -> Result<(), String> {
         let headers = [
             ("content-type", "application/x-amz-json-1.1"),
-            (
-                "x-amz-target",
-                "CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus",
-            ),
+            ("x-amz-target", "CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus"),
         ];
         let body = Bytes::from(result.to_string());
         let api = &self.versions.api;

@@ -39,10 +39,7 @@ impl Versions {
             Some((name.to_owned(), arn.to_owned()))
         });
         let arns: Option<Vec<_>> = arns.collect();
-        Ok(Self {
-            api,
-            arns: arns.ok_or_else(|| ConfigError::new("NEW_VERSIONS", form))?,
-        })
+        Ok(Self { api, arns: arns.ok_or_else(|| ConfigError::new("NEW_VERSIONS", form))? })
     }
 
     /// The ARNs of the functions, without the number of the version.
@@ -80,10 +77,7 @@ impl Versions {
             .ok_or_else(|| format!("NEW_VERSIONS has no {function}"))?;
         let path = format!("{}/invocations", path_of(arn));
         let body = Bytes::from(event.to_string());
-        let response = self
-            .api
-            .send("lambda", Method::POST, &path, &[], body)
-            .await;
+        let response = self.api.send("lambda", Method::POST, &path, &[], body).await;
         let response = response.map_err(|problem| format!("{function}: {problem}"))?;
         if response.status() != 200 {
             return Err(format!("{function}: Lambda answered {}", response.status()));
@@ -103,11 +97,7 @@ impl Versions {
         let time = now.unix_milliseconds();
         // A network of its own for each moment, from the addresses for documentation
         // (https://www.rfc-editor.org/rfc/rfc3849): the checks of twelve concurrent deployments share no limit.
-        let ip = format!(
-            "2001:db8:{:x}:{:x}::1",
-            (time >> 16) & 0xffff,
-            time & 0xffff
-        );
+        let ip = format!("2001:db8:{:x}:{:x}::1", (time >> 16) & 0xffff, time & 0xffff);
         let (path, method) = (request.uri().path(), request.method().as_str());
         let headers = request.headers().iter();
         let headers: serde_json::Map<String, Value> = headers

@@ -52,11 +52,7 @@ impl Visitor {
 
     /// An anonymous client of `versions`.
     pub(crate) fn of_versions(aws: Aws, versions: Arc<Versions>) -> Self {
-        Self {
-            aws,
-            target: Target::Versions(versions),
-            headers: HeaderMap::new(),
-        }
+        Self { aws, target: Target::Versions(versions), headers: HeaderMap::new() }
     }
 
     /// The same client with the first of `EDGE_SECRETS`, without which the functions refuse every request while `EDGE`
@@ -66,11 +62,7 @@ impl Visitor {
     /// When it is missing, or no valid header value.
     pub fn with_edge_secret(self, keys: &Keys) -> Result<Self, ConfigError> {
         let secrets = keys.secret(Key::Edge)?;
-        let first = secrets
-            .expose_secret()
-            .split(',')
-            .next()
-            .unwrap_or_default();
+        let first = secrets.expose_secret().split(',').next().unwrap_or_default();
         self.with(EDGE_HEADER, first.trim())
             .map_err(|_| ConfigError::new("EDGE_SECRETS", "cannot be sent in a header"))
     }
@@ -150,9 +142,7 @@ impl Visitor {
             Target::Url(url) => url.as_str(),
             Target::Versions(_) => "/api/v1",
         };
-        let body = body
-            .map(|body| Bytes::from(body.to_string()))
-            .unwrap_or_default();
+        let body = body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();
         let mut request = Request::builder()
             .method(method)
             .uri(format!("{url}{path}"))
@@ -175,17 +165,11 @@ impl HttpResponse {
     /// A sentence with the actual status and `RESPONSE_CODE`.
     pub fn expect_status(&self, status: u16) -> Result<(), String> {
         let actual = self.response.status().as_u16();
-        let code = self.json()["message"]["RESPONSE_CODE"]
-            .as_str()
-            .unwrap_or("no code")
-            .to_owned();
+        let code = self.json()["message"]["RESPONSE_CODE"].as_str().unwrap_or("no code").to_owned();
         if actual == status {
             Ok(())
         } else {
-            Err(format!(
-                "{} answered {actual} ({code}) instead of {status}",
-                self.call
-            ))
+            Err(format!("{} answered {actual} ({code}) instead of {status}", self.call))
         }
     }
 
@@ -196,9 +180,6 @@ impl HttpResponse {
 
     /// The header `name`; `None` when it is absent or not visible ASCII.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.response
-            .headers()
-            .get(name)
-            .and_then(|value| value.to_str().ok())
+        self.response.headers().get(name).and_then(|value| value.to_str().ok())
     }
 }

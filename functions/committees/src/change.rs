@@ -41,8 +41,5 @@ pub(crate) async fn change(
         Ok::<_, ApiError>((tx, after))
     };
     let committee = store.update(change, |_| None).await?;
-    success(
-        Message::CommitteeUpdated,
-        CommitteeResponse::whole(committee),
-    )
+    success(Message::CommitteeUpdated, CommitteeResponse::whole(committee))
 }

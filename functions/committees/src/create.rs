@@ -25,20 +25,13 @@ pub(crate) async fn create(
     SuperAdmin(admin): SuperAdmin,
     Input(request): Input<CreateCommitteeRequest>,
 ) -> ApiResult<CommitteeResponse> {
-    let committee = Committee {
-        committee_id: CommitteeId::new(random::id(now)),
-        ..request.committee
-    };
+    let committee =
+        Committee { committee_id: CommitteeId::new(random::id(now)), ..request.committee };
     let (actor, audit_id) = (admin.user.user_id, random::id(now));
     let mut tx = state.store.transaction();
     tx.create_committee(&committee);
-    tx.record_audit(&AuditEntry::of_committee(
-        audit_id, actor, None, &committee, now,
-    ));
+    tx.record_audit(&AuditEntry::of_committee(audit_id, actor, None, &committee, now));
     // Its identifiers are new, so no condition fails.
     let _ = tx.commit().await?;
-    success(
-        Message::CommitteeCreated,
-        CommitteeResponse::whole(committee),
-    )
+    success(Message::CommitteeCreated, CommitteeResponse::whole(committee))
 }

@@ -31,17 +31,12 @@ pub(crate) struct Committees {
 /// # Errors
 /// When the key of the cursors is missing or malformed.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
-    let committees = Committees {
-        store: setup.store.clone(),
-        cursors: setup.keys.parse(Key::Cursor)?,
-    };
+    let committees =
+        Committees { store: setup.store.clone(), cursors: setup.keys.parse(Key::Cursor)? };
     Ok(Routes::new(
         Router::new()
             .route("/committees", get(list::list).post(create::create))
-            .route(
-                "/committees/{committeeId}",
-                get(show::show).put(change::change),
-            )
+            .route("/committees/{committeeId}", get(show::show).put(change::change))
             .with_state(committees),
     ))
 }
@@ -76,8 +71,6 @@ pub(crate) struct CommitteeResponse {
 
 impl CommitteeResponse {
     fn whole(committee: Committee) -> Self {
-        Self {
-            committee: View::Whole(Box::new(committee)),
-        }
+        Self { committee: View::Whole(Box::new(committee)) }
     }
 }

@@ -21,13 +21,8 @@ pub(crate) async fn list(
     paging: Paging,
 ) -> ApiResult<CommitteesResponse> {
     let caller = caller.as_ref();
-    let id = caller
-        .map(|person| person.user.user_id.to_string())
-        .unwrap_or_default();
-    let name = format!(
-        "GET /committees closed={} caller={id}",
-        is_super_admin(caller)
-    );
+    let id = caller.map(|person| person.user.user_id.to_string()).unwrap_or_default();
+    let name = format!("GET /committees closed={} caller={id}", is_super_admin(caller));
     let list = paging.open(&state.cursors, name, now)?;
     let page = state.store.committees(list.position(), list.limit).await?;
     let next_cursor = list.next_cursor(page.last)?;

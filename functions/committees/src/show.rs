@@ -11,12 +11,7 @@ pub(crate) async fn show(
     caller: Option<SignedIn>,
     Path(id): Path<CommitteeId>,
 ) -> ApiResult<CommitteeResponse> {
-    let committee = state
-        .store
-        .committee(id)
-        .await?
-        .and_then(|committee| view(committee, caller.as_ref()));
-    ok(CommitteeResponse {
-        committee: committee.ok_or(ErrorCode::CommitteeNotFound)?,
-    })
+    let committee =
+        state.store.committee(id).await?.and_then(|committee| view(committee, caller.as_ref()));
+    ok(CommitteeResponse { committee: committee.ok_or(ErrorCode::CommitteeNotFound)? })
 }

@@ -13,8 +13,6 @@ pub(crate) async fn archive(
     Path(id): Path<CourseId>,
 ) -> ApiResult<CourseResponse> {
     let allowed = |course| writable(course, &writer.person);
-    let (course, _) = courses
-        .transition(id, Stage::Archived, &writer.person, now, allowed)
-        .await?;
+    let (course, _) = courses.transition(id, Stage::Archived, &writer.person, now, allowed).await?;
     success(Message::CourseArchived, CourseResponse { course })
 }

@@ -94,9 +94,7 @@ impl UpdateCourseRequest {
         headers: &HeaderMap,
     ) -> Result<(), ErrorCode> {
         let etag = etag.unwrap_or_default();
-        let is_same_version = self
-            .version
-            .is_none_or(|version| version == before.outline.version);
+        let is_same_version = self.version.is_none_or(|version| version == before.outline.version);
         if is_same_version && if_match_holds(headers, &etag) && if_none_match_holds(headers, &etag)
         {
             Ok(())
@@ -110,24 +108,12 @@ impl Courses {
     /// The tag is that of `GET /courses/{courseId}`, which includes the questions: they are read only for the tag.
     async fn load(&self, id: CourseId, headers: &HeaderMap) -> Result<Stored, ApiError> {
         if !headers.contains_key(header::IF_MATCH) && !headers.contains_key(header::IF_NONE_MATCH) {
-            return Ok(Stored {
-                course: self.store.course(id).await?,
-                etag: None,
-            });
+            return Ok(Stored { course: self.store.course(id).await?, etag: None });
         }
         let Some((course, questions)) = self.store.course_with_questions(id).await? else {
-            return Ok(Stored {
-                course: None,
-                etag: None,
-            });
+            return Ok(Stored { course: None, etag: None });
         };
-        let etag = etag_of(CourseWithQuestions {
-            course: course.clone(),
-            questions,
-        })?;
-        Ok(Stored {
-            course: Some(course),
-            etag: Some(etag),
-        })
+        let etag = etag_of(CourseWithQuestions { course: course.clone(), questions })?;
+        Ok(Stored { course: Some(course), etag: Some(etag) })
     }
 }

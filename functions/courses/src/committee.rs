@@ -34,23 +34,13 @@ pub(crate) async fn list(
     QueryInput(filter): QueryInput<CommitteeCoursesQuery>,
 ) -> ApiResult<CoursesResponse> {
     let lists = filter.lists(&person.user);
-    let list = format!(
-        "GET /courses/committee {lists:?} caller={}",
-        person.user.user_id
-    );
+    let list = format!("GET /courses/committee {lists:?} caller={}", person.user.user_id);
     let list = paging.open(&courses.cursors, list, now)?;
-    let mut page = courses
-        .store
-        .courses(&lists, list.position(), list.limit)
-        .await?;
+    let mut page = courses.store.courses(&lists, list.position(), list.limit).await?;
     // The list of an author also contains drafts of a former committee.
-    page.items
-        .retain(|course| course.outline.committee_id == person.user.committee_id);
+    page.items.retain(|course| course.outline.committee_id == person.user.committee_id);
     let next_cursor = list.next_cursor(page.last)?;
-    ok(CoursesResponse {
-        courses: page.items,
-        next_cursor,
-    })
+    ok(CoursesResponse { courses: page.items, next_cursor })
 }
 
 impl CommitteeCoursesQuery {

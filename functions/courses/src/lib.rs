@@ -44,10 +44,7 @@ pub(crate) struct Courses {
 /// # Errors
 /// When the key of the cursors is missing or malformed.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
-    let courses = Courses {
-        store: setup.store.clone(),
-        cursors: setup.keys.parse(Key::Cursor)?,
-    };
+    let courses = Courses { store: setup.store.clone(), cursors: setup.keys.parse(Key::Cursor)? };
     Ok(Routes::new(
         Router::new()
             .route("/courses", post(create::create))
@@ -68,9 +65,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
             .route("/courses/questions/{courseId}", post(questions::add))
             .route(
                 "/courses/questions/{courseId}/{questionId}",
-                get(question::show)
-                    .put(question::change)
-                    .delete(question::remove),
+                get(question::show).put(question::change).delete(question::remove),
             )
             .with_state(courses),
     ))

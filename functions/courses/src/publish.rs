@@ -14,13 +14,8 @@ pub(crate) async fn publish(
     Path(id): Path<CourseId>,
 ) -> ApiResult<CourseResponse> {
     let allowed = |course| publishable(course, &publisher.person);
-    let (course, was_moved) = courses
-        .transition(id, Stage::Published, &publisher.person, now, allowed)
-        .await?;
-    let message = if was_moved {
-        Message::CoursePublished
-    } else {
-        Message::AlreadyPublished
-    };
+    let (course, was_moved) =
+        courses.transition(id, Stage::Published, &publisher.person, now, allowed).await?;
+    let message = if was_moved { Message::CoursePublished } else { Message::AlreadyPublished };
     success(message, CourseResponse { course })
 }

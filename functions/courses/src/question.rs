@@ -40,9 +40,8 @@ pub(crate) async fn show(
 ) -> ApiResult<QuestionResponse> {
     let (before, question) = courses.question(course, id).await?;
     visible(Some(before.course.clone()), &person)?;
-    let question = question
-        .and_then(|question| before.place(question))
-        .ok_or(ErrorCode::QuestionNotFound)?;
+    let question =
+        question.and_then(|question| before.place(question)).ok_or(ErrorCode::QuestionNotFound)?;
     ok(QuestionResponse { question })
 }
 
@@ -56,24 +55,13 @@ pub(crate) async fn change(
 ) -> ApiResult<QuestionResponse> {
     let change = || async {
         let (before, old) = courses.changeable(&writer, course, id).await?;
-        let question = Question {
-            wording: request.wording.clone(),
-            ..old.question.clone()
-        };
-        if !before.has_room(
-            std::slice::from_ref(&old.question),
-            std::slice::from_ref(&question),
-        ) {
+        let question = Question { wording: request.wording.clone(), ..old.question.clone() };
+        if !before.has_room(std::slice::from_ref(&old.question), std::slice::from_ref(&question)) {
             return Err(ErrorCode::QuestionsLimit.into());
         }
-        let order = request
-            .order
-            .and_then(|order| usize::try_from(order).ok())
-            .unwrap_or(old.order);
-        let new = PlacedQuestion {
-            question,
-            order: order.clamp(1, before.order.len()),
-        };
+        let order =
+            request.order.and_then(|order| usize::try_from(order).ok()).unwrap_or(old.order);
+        let new = PlacedQuestion { question, order: order.clamp(1, before.order.len()) };
         let mut tx = courses.store.transaction();
         tx.change_question(&before, old.question, &new, now);
         Ok::<_, ApiError>((tx, new))
@@ -104,11 +92,7 @@ impl Courses {
         course: CourseId,
         id: QuestionId,
     ) -> Result<(Questionnaire, Option<Question>), ApiError> {
-        Ok(self
-            .store
-            .question(course, id)
-            .await?
-            .ok_or(ErrorCode::CourseNotFound)?)
+        Ok(self.store.question(course, id).await?.ok_or(ErrorCode::CourseNotFound)?)
     }
 
     /// The question, if `writer` may change it, and the questionnaire that contains it.

@@ -30,10 +30,7 @@ fn invalid_options(error: ValueError) -> InvalidValue {
         }
         _ => Constraint::default(),
     };
-    InvalidValue {
-        code: error.into(),
-        constraint,
-    }
+    InvalidValue { code: error.into(), constraint }
 }
 
 /// Reads the content of a question.
@@ -71,12 +68,7 @@ pub(crate) async fn add(
 ) -> ApiResult<QuestionsResponse> {
     let created = request.questions.into_iter().map(|wording| {
         let question_id = QuestionId::new(random::id(now));
-        Question {
-            question_id,
-            course_id,
-            wording,
-            created_at: now,
-        }
+        Question { question_id, course_id, wording, created_at: now }
     });
     let questions: Vec<Question> = created.collect();
     let add = || async {

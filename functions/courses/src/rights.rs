@@ -48,11 +48,7 @@ pub(crate) fn publishable(course: Option<Course>, person: &SignedIn) -> Result<C
 
 fn permitted(course: Option<Course>, person: &SignedIn, right: Right) -> Result<Course, ErrorCode> {
     let course = visible(course, person)?;
-    if may(person, right, &course.outline) {
-        Ok(course)
-    } else {
-        Err(ErrorCode::Forbidden)
-    }
+    if may(person, right, &course.outline) { Ok(course) } else { Err(ErrorCode::Forbidden) }
 }
 
 fn not_archived(course: Course) -> Result<Course, ErrorCode> {
@@ -64,8 +60,5 @@ fn not_archived(course: Course) -> Result<Course, ErrorCode> {
 }
 
 fn may(person: &SignedIn, right: Right, course: &CourseSummary) -> bool {
-    person
-        .user
-        .rights()
-        .may(right, course.created_by, course.committee_id)
+    person.user.rights().may(right, course.created_by, course.committee_id)
 }

@@ -23,9 +23,8 @@ input! {
 
 /// The words of `text` that are distinct when folded. `Prose` because pasted Arabic text can carry bidirectional controls.
 fn search_words(text: Prose<200>) -> Result<Vec<Word>, InvalidValue> {
-    let words: BTreeMap<String, Word> = words(text.as_str())
-        .map(|word| (word.folded(), word))
-        .collect();
+    let words: BTreeMap<String, Word> =
+        words(text.as_str()).map(|word| (word.folded(), word)).collect();
     if words.len() > MAX_WORDS {
         Err(InvalidValue {
             code: ErrorCode::FieldLength,
@@ -52,10 +51,8 @@ pub(crate) async fn search(
     paging: Paging,
     QueryInput(request): QueryInput<SearchQuery>,
 ) -> ApiResult<SearchResponse> {
-    let list = format!(
-        "GET /courses/search-all {:?} caller={}",
-        request.words, person.user.user_id
-    );
+    let list =
+        format!("GET /courses/search-all {:?} caller={}", request.words, person.user.user_id);
     let list = paging.open(&courses.cursors, list, now)?;
     let (position, limit) = (list.position(), list.limit);
     let page = match request.words {
@@ -63,8 +60,5 @@ pub(crate) async fn search(
         Some(words) => courses.store.search(&words, position, limit).await?,
     };
     let next_cursor = list.next_cursor(page.last)?;
-    ok(SearchResponse {
-        courses: page.items,
-        next_cursor,
-    })
+    ok(SearchResponse { courses: page.items, next_cursor })
 }

@@ -11,13 +11,7 @@ pub(crate) async fn show(
     person: SignedIn,
     Path(id): Path<CourseId>,
 ) -> ApiResult<CourseWithQuestions> {
-    let (course, questions) = courses
-        .store
-        .course_with_questions(id)
-        .await?
-        .ok_or(ErrorCode::CourseNotFound)?;
-    ok(CourseWithQuestions {
-        course: visible(Some(course), &person)?,
-        questions,
-    })
+    let (course, questions) =
+        courses.store.course_with_questions(id).await?.ok_or(ErrorCode::CourseNotFound)?;
+    ok(CourseWithQuestions { course: visible(Some(course), &person)?, questions })
 }

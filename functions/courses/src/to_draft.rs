@@ -13,8 +13,6 @@ pub(crate) async fn to_draft(
     Path(id): Path<CourseId>,
 ) -> ApiResult<CourseResponse> {
     let allowed = |course| publishable(course, &publisher.person);
-    let (course, _) = courses
-        .transition(id, Stage::Draft, &publisher.person, now, allowed)
-        .await?;
+    let (course, _) = courses.transition(id, Stage::Draft, &publisher.person, now, allowed).await?;
     success(Message::CourseReturned, CourseResponse { course })
 }

@@ -19,9 +19,6 @@ pub(crate) async fn list(
 ) -> ApiResult<DatabasesResponse> {
     let mut session = cpanel.panel_session(now).await?;
     let result = session.panel.databases(session.budget).await;
-    let databases = session
-        .record(result)
-        .await
-        .map_err(|error| error_code(&error))?;
+    let databases = session.record(result).await.map_err(|error| error_code(&error))?;
     ok(DatabasesResponse { databases })
 }

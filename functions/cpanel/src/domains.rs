@@ -16,10 +16,7 @@ pub(crate) async fn show(
     _: Viewer<ReadPanel>,
 ) -> ApiResult<Domains> {
     let mut session = cpanel.panel_session(now).await?;
-    ok(session
-        .domains()
-        .await
-        .map_err(|error| error_code(&error))?)
+    ok(session.domains().await.map_err(|error| error_code(&error))?)
 }
 
 impl PanelSession {

@@ -55,10 +55,7 @@ pub fn routes_with(setup: &Setup, timeouts: Timeouts) -> Result<Routes, ConfigEr
     };
     Ok(Routes::new(
         Router::new()
-            .route(
-                "/cpanel/subdomain",
-                get(subdomain::list).post(subdomain::create),
-            )
+            .route("/cpanel/subdomain", get(subdomain::list).post(subdomain::create))
             .route("/cpanel/domains", get(domains::show))
             .route("/cpanel/db", get(db::list))
             .with_state(cpanel),

@@ -53,11 +53,8 @@ impl Cpanel {
                 }
             };
             if is_closed || probe.is_some() {
-                let budget = if is_closed {
-                    panel.budget(start)
-                } else {
-                    panel.probe_budget(start)
-                };
+                let budget =
+                    if is_closed { panel.budget(start) } else { panel.probe_budget(start) };
                 return Ok(PanelSession {
                     store: self.store.clone(),
                     domain_cache: self.domain_cache.clone(),
@@ -93,17 +90,13 @@ impl PanelSession {
         &mut self,
         result: &Result<T, PanelError>,
     ) -> Result<(), StoreError> {
-        let (now, secret) = (
-            self.started.0.after(self.started.1.elapsed()),
-            self.panel.fingerprint(),
-        );
+        let (now, secret) =
+            (self.started.0.after(self.started.1.elapsed()), self.panel.fingerprint());
         match result {
             // An error response also proves that the panel is reachable and accepts the token.
             Ok(_) | Err(PanelError::Refused(_)) if self.probe.is_some() || self.has_failures => {
                 self.has_failures = false;
-                self.store
-                    .record_success(secret, self.probe.take(), now)
-                    .await
+                self.store.record_success(secret, self.probe.take(), now).await
             }
             Ok(_) | Err(PanelError::Refused(_)) => Ok(()),
             Err(PanelError::Auth(_)) => {
@@ -114,9 +107,7 @@ impl PanelSession {
                 PanelError::Unreachable(_) | PanelError::ConnectionLost(_) | PanelError::TimedOut,
             ) => {
                 self.has_failures = true;
-                self.store
-                    .record_failure(secret, self.probe.take(), now)
-                    .await
+                self.store.record_failure(secret, self.probe.take(), now).await
             }
             Err(PanelError::Malformed(_) | PanelError::NotSent | PanelError::TimedOutWaiting) => {
                 match self.probe.take() {

@@ -38,13 +38,8 @@ pub(crate) async fn list(
     _: Viewer<ReadPanel>,
 ) -> ApiResult<SubdomainsResponse> {
     let mut session = cpanel.panel_session(now).await?;
-    let domains = session
-        .domains()
-        .await
-        .map_err(|error| error_code(&error))?;
-    ok(SubdomainsResponse {
-        subdomains: domains.subdomains(),
-    })
+    let domains = session.domains().await.map_err(|error| error_code(&error))?;
+    ok(SubdomainsResponse { subdomains: domains.subdomains() })
 }
 
 pub(crate) struct CreateSubdomainRequest {
@@ -59,11 +54,7 @@ impl<S> FromFields<S> for CreateSubdomainRequest {
         let root = fields.required("rootdomain", text::<RootDomain>);
         let (label, root) = (label?, root?);
         match Subdomain::new(&label, &root) {
-            Ok(subdomain) => Some(Self {
-                label,
-                root,
-                subdomain,
-            }),
+            Ok(subdomain) => Some(Self { label, root, subdomain }),
             Err(error) => {
                 fields.reject("domain", error);
                 None
@@ -84,20 +75,13 @@ pub(crate) async fn create(
     writer: Permitted<WritePanel>,
     Input(request): Input<CreateSubdomainRequest>,
 ) -> ApiResult<SubdomainResponse> {
-    let CreateSubdomainRequest {
-        label,
-        root,
-        subdomain,
-    } = request;
+    let CreateSubdomainRequest { label, root, subdomain } = request;
     let is_refused = !cpanel.root_domains.is_empty() && !cpanel.root_domains.contains(&root);
     if is_refused || cpanel.domain_cache.lacks(&root, now) {
         return Err(ErrorCode::RootDomainNotFound.into());
     }
     let mut session = cpanel.panel_session(now).await?;
-    let domains = session
-        .domains()
-        .await
-        .map_err(|error| error_code(&error))?;
+    let domains = session.domains().await.map_err(|error| error_code(&error))?;
     if !domains.has_root(&root) {
         return Err(ErrorCode::RootDomainNotFound.into());
     }
@@ -105,10 +89,7 @@ pub(crate) async fn create(
         return Err(ErrorCode::SubdomainExists.into());
     }
     cpanel.record_audit(&writer, &subdomain.fqdn, now).await?;
-    let result = session
-        .panel
-        .add_subdomain(&label, &root, session.budget)
-        .await;
+    let result = session.panel.add_subdomain(&label, &root, session.budget).await;
     if let Err(error) = session.record(result).await {
         session.confirm_created(&subdomain.fqdn, &error).await?;
     }
@@ -144,10 +125,7 @@ impl PanelSession {
     /// Checks whether `fqdn`, which did not exist before the request, was created in spite of `error`. Only the
     /// list is read again; the creation is not repeated.
     async fn confirm_created(&mut self, fqdn: &str, error: &PanelError) -> Result<(), ErrorCode> {
-        if matches!(
-            error,
-            PanelError::Auth(_) | PanelError::Unreachable(_) | PanelError::NotSent
-        ) {
+        if matches!(error, PanelError::Auth(_) | PanelError::Unreachable(_) | PanelError::NotSent) {
             // Nothing was created.
             return Err(error_code(error));
         }

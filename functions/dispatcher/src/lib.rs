@@ -61,9 +61,7 @@ impl Dispatcher {
     pub fn new(setup: &Setup) -> Result<Self, ConfigError> {
         let settings = &setup.settings;
         let public_url = settings.required_url("PUBLIC_URL")?;
-        let mail_from = settings
-            .optional("MAIL_FROM")
-            .unwrap_or("Halqa <no-reply@example.org>");
+        let mail_from = settings.optional("MAIL_FROM").unwrap_or("Halqa <no-reply@example.org>");
         let configuration_set = settings.optional("MAIL_CONFIGURATION_SET");
         Ok(Self(Arc::new(Services {
             store: setup.store.clone(),

@@ -42,12 +42,7 @@ impl Dispatcher {
         message: &OutboxItem,
         slot: &mut Option<Instant>,
     ) -> Result<(), Error> {
-        let Services {
-            sender,
-            mails,
-            clock,
-            ..
-        } = &*self.0;
+        let Services { sender, mails, clock, .. } = &*self.0;
         let expires_at = Some(message.expires_at);
         let plan = if clock.now() < message.expires_at {
             self.plan(message).await?
@@ -57,12 +52,7 @@ impl Dispatcher {
         let (to, mail, about, limit) = match plan {
             Plan::Skip(outcome) => return sender.skip(what, expires_at, outcome).await,
             Plan::Text(text) => return sender.send_text(what, expires_at, &text, slot).await,
-            Plan::Mail {
-                to,
-                mail,
-                about,
-                limit,
-            } => (to, mail, about, limit),
+            Plan::Mail { to, mail, about, limit } => (to, mail, about, limit),
         };
         let Some(claim) = sender.claim(what, expires_at).await? else {
             return Ok(());
@@ -76,12 +66,7 @@ impl Dispatcher {
     }
 
     async fn plan(&self, message: &OutboxItem) -> Result<Plan, Error> {
-        let Ok(OutboxMessage {
-            to,
-            about,
-            name,
-            notification,
-        }) = self.0.outbox.open(message)
+        let Ok(OutboxMessage { to, about, name, notification }) = self.0.outbox.open(message)
         else {
             // An error, because the message can be sent once the missing key is restored.
             return Err(StoreError::Unexpected(
@@ -114,12 +99,7 @@ impl Dispatcher {
             )),
             Recipient::Mail(to) => {
                 let mail = texts::mail(&notification, &name, &to, &self.0.public_url);
-                Plan::Mail {
-                    to,
-                    mail,
-                    about,
-                    limit,
-                }
+                Plan::Mail { to, mail, about, limit }
             }
             Recipient::Sms(phone) => match texts::sms(&notification) {
                 Some(text) => Plan::Text(TextMessage {
@@ -143,11 +123,7 @@ impl Dispatcher {
         let Some(counter) = limit.filter(|_| attempts == 1) else {
             return Ok(true);
         };
-        let (_, is_full) = self
-            .0
-            .store
-            .count_up_to(&counter, self.0.clock.now())
-            .await?;
+        let (_, is_full) = self.0.store.count_up_to(&counter, self.0.clock.now()).await?;
         if is_full {
             tracing::warn!(metric = counter.name, "a limit of messages is reached");
         }
@@ -176,14 +152,7 @@ fn notification_limit(user: &User, notification: &Notification) -> Option<Counte
 /// address, other than that of a registration, which has a second code to remove the account. Codes to sign in or to set
 /// a password are requested by anyone who knows the address.
 fn is_requested_in_session(notification: &Notification) -> bool {
-    matches!(
-        notification,
-        Notification::Code {
-            kind: CodeKind::Email,
-            removal: None,
-            ..
-        }
-    )
+    matches!(notification, Notification::Code { kind: CodeKind::Email, removal: None, .. })
 }
 
 /// A mailbox to which mails are stopped gets one code a day, with which its owner proves that it receives mails.

@@ -21,7 +21,5 @@ struct Health {
 
 /// `GET /health`: returns the version. Reads nothing from the store.
 async fn health() -> ApiResult<Health> {
-    ok(Health {
-        version: env!("CARGO_PKG_VERSION"),
-    })
+    ok(Health { version: env!("CARGO_PKG_VERSION") })
 }

@@ -16,12 +16,7 @@ pub(crate) async fn complete(
     let owner = uploader.0.user.user_id;
     let file = files.own_file(id, owner).await?;
     if file.status == Status::Ready {
-        return success(
-            Message::FileReady,
-            FileResponse {
-                file: file.listed(),
-            },
-        );
+        return success(Message::FileReady, FileResponse { file: file.listed() });
     }
     if !files.objects.move_upload(id, file.size).await? {
         return Err(ErrorCode::FileNotUploaded.into());
@@ -31,10 +26,5 @@ pub(crate) async fn complete(
         // Changed meanwhile: completed by another call or the sweep, or deleted by the owner.
         None => files.own_file(id, owner).await?,
     };
-    success(
-        Message::FileReady,
-        FileResponse {
-            file: file.listed(),
-        },
-    )
+    success(Message::FileReady, FileResponse { file: file.listed() })
 }

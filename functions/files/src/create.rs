@@ -49,12 +49,7 @@ pub(crate) async fn create(
     uploader: Uploader,
     Input(request): Input<CreateFileRequest>,
 ) -> ApiResult<CreateFileResponse> {
-    let CreateFileRequest {
-        name,
-        content_type,
-        size,
-        visibility,
-    } = request;
+    let CreateFileRequest { name, content_type, size, visibility } = request;
     let (file_id, user_id) = (FileId::new(random::id(now)), uploader.0.user.user_id);
     let file = File {
         file_id,
@@ -67,21 +62,10 @@ pub(crate) async fn create(
         created_at: now,
         deleted_at: None,
     };
-    let upload = files.objects.form(
-        &upload_key(file_id),
-        content_type.code(),
-        size,
-        FORM_LIFE,
-        now,
-    )?;
+    let upload =
+        files.objects.form(&upload_key(file_id), content_type.code(), size, FORM_LIFE, now)?;
     if !files.store.create_file(&file, files.quota_bytes).await? {
         return Err(ErrorCode::FileQuotaExceeded.into());
     }
-    success(
-        Message::FileCreated,
-        CreateFileResponse {
-            file: file.listed(),
-            upload,
-        },
-    )
+    success(Message::FileCreated, CreateFileResponse { file: file.listed(), upload })
 }

@@ -16,30 +16,18 @@ pub(crate) async fn show(
 ) -> Result<Image, ApiError> {
     let path = format!("{MEDIA}{key}");
     if path == DEFAULT_AVATAR {
-        return Ok(Image {
-            content_type: "image/png",
-            bytes: Bytes::from_static(DEFAULT),
-        });
+        return Ok(Image { content_type: "image/png", bytes: Bytes::from_static(DEFAULT) });
     }
     let content_type = content_type(&key).ok_or(ErrorCode::NotFound)?;
-    let bytes = files
-        .objects
-        .get(avatar_key(&path))
-        .await?
-        .ok_or(ErrorCode::NotFound)?;
-    Ok(Image {
-        content_type,
-        bytes,
-    })
+    let bytes = files.objects.get(avatar_key(&path)).await?.ok_or(ErrorCode::NotFound)?;
+    Ok(Image { content_type, bytes })
 }
 
 /// `None` unless `key` has 40 hexadecimal digits and an extension of avatars, so that no other object is requested.
 fn content_type(key: &str) -> Option<&'static str> {
     let (name, extension) = key.split_once('.')?;
     let is_name = name.len() == 40
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+        && name.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     match extension {
         "png" if is_name => Some("image/png"),
         "jpg" if is_name => Some("image/jpeg"),

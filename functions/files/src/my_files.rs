@@ -38,11 +38,7 @@ pub(crate) async fn list(
     );
     let (page, usage) = (page?, usage?);
     let next_cursor = list.next_cursor(page.last)?;
-    let usage = Usage {
-        files: usage.files,
-        bytes: usage.bytes,
-        quota_bytes: files.quota_bytes,
-    };
+    let usage = Usage { files: usage.files, bytes: usage.bytes, quota_bytes: files.quota_bytes };
     ok(FilesResponse {
         files: page.items.into_iter().map(File::listed).collect(),
         usage,

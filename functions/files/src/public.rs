@@ -28,9 +28,7 @@ impl IntoResponse for PublicFile {
             Self::Link(link) => link.into_response(),
             Self::File(file) => file.into_response(),
         };
-        response
-            .headers_mut()
-            .insert(header::VARY, HeaderValue::from_static("Accept"));
+        response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
         response
     }
 }
@@ -42,38 +40,26 @@ pub(crate) async fn show(
     Path(id): Path<FileId>,
     headers: HeaderMap,
 ) -> Result<PublicFile, ApiError> {
-    let file = files
-        .store
-        .file(id)
-        .await?
-        .filter(File::is_public)
-        .ok_or(ErrorCode::FileNotFound)?;
+    let file =
+        files.store.file(id).await?.filter(File::is_public).ok_or(ErrorCode::FileNotFound)?;
     let url = files.link(&file, LINK_LIFE, now).await?;
     if asks_for_json(&headers) {
-        return Ok(PublicFile::File(ok(FileResponse {
-            file: file.view(Some(url)),
-        })?));
+        return Ok(PublicFile::File(ok(FileResponse { file: file.view(Some(url)) })?));
     }
     Ok(PublicFile::Link(Redirect { url }))
 }
 
 /// Whether `Accept` names JSON with a weight above zero; `*/*` does not count.
 fn asks_for_json(headers: &HeaderMap) -> bool {
-    let values = headers
-        .get_all(header::ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
+    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|kind| {
         let mut parts = kind.split(';').map(str::trim);
-        parts
-            .next()
-            .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"))
+        parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"))
             && !parts.any(has_zero_weight)
     })
 }
 
 /// A weight of zero (RFC 9110 §12.4.2): `q=0`, `q=0.0`.
 fn has_zero_weight(part: &str) -> bool {
-    part.strip_prefix("q=")
-        .is_some_and(|weight| weight.parse() == Ok(0.0))
+    part.strip_prefix("q=").is_some_and(|weight| weight.parse() == Ok(0.0))
 }

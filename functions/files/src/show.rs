@@ -22,7 +22,5 @@ pub(crate) async fn show(
     } else {
         None
     };
-    ok(FileResponse {
-        file: file.view(url),
-    })
+    ok(FileResponse { file: file.view(url) })
 }

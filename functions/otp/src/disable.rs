@@ -28,15 +28,9 @@ pub(crate) async fn disable(
     Input(request): Input<DisableOtpRequest>,
 ) -> ApiResult<Empty> {
     let SignedIn { user, session, .. } = person;
-    let (_, password_attempt) = attempts::verify_password(
-        &otp.store,
-        &otp.hasher,
-        &user,
-        &request.password,
-        &client,
-        now,
-    )
-    .await?;
+    let (_, password_attempt) =
+        attempts::verify_password(&otp.store, &otp.hasher, &user, &request.password, &client, now)
+            .await?;
     let (verified, _) = tokio::join!(
         otp.verify_code(user.user_id, session.sid, &request.code, &client, now),
         otp.store.release(password_attempt)
@@ -67,16 +61,10 @@ impl Otp {
                 return Err(ErrorCode::Conflict.into());
             }
             tx.remove_otp(id, Some(proof));
-            let disabled = Notification::OtpDisabled {
-                at: now,
-                by_administrator: false,
-            };
+            let disabled = Notification::OtpDisabled { at: now, by_administrator: false };
             tx.send(&self.outbox.notify(user, disabled, now)?);
             if matches!(proof, Proof::Recovery(_)) {
-                let used = Notification::RecoveryCodeUsed {
-                    left: left.saturating_sub(1),
-                    at: now,
-                };
+                let used = Notification::RecoveryCodeUsed { left: left.saturating_sub(1), at: now };
                 tx.send(&self.outbox.notify(user, used, now)?);
             }
             Ok(user.changed(|user| {
@@ -84,8 +72,6 @@ impl Otp {
                 user.is_otp_verified = false;
             }))
         };
-        self.store
-            .update_own(user, session, now, delete, condition_error)
-            .await
+        self.store.update_own(user, session, now, delete, condition_error).await
     }
 }

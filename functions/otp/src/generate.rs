@@ -56,10 +56,7 @@ pub(crate) async fn generate(
     let user = &person.user;
     person.require_recent(now)?;
     let secret = otp.pending_secret(&person.session, now).await?;
-    success(
-        Message::OtpGenerated,
-        GenerateOtpResponse::from(secret.forms(&user.email)),
-    )
+    success(Message::OtpGenerated, GenerateOtpResponse::from(secret.forms(&user.email)))
 }
 
 impl Otp {

@@ -26,12 +26,7 @@ use serde_json::Value;
 use store::{Counter, Part, Reservation, Setup, Store};
 
 /// The keys that this function reads: to sign and verify tokens, and to seal secrets and notifications.
-pub const KEYS: &[Key] = &[
-    Key::TokenSigning,
-    Key::TokenPublic,
-    Key::Sealing,
-    Key::Outbox,
-];
+pub const KEYS: &[Key] = &[Key::TokenSigning, Key::TokenPublic, Key::Sealing, Key::Outbox];
 
 /// What the handlers share.
 #[derive(Clone)]
@@ -108,10 +103,7 @@ impl SubmittedCode {
             Self::Code(code) => secret.step_of(code, now, stored.last_step).map(Proof::Step),
             Self::Recovery(code) => {
                 let mac = secret.recovery_mac(code);
-                stored
-                    .recovery
-                    .contains_key(&mac)
-                    .then_some(Proof::Recovery(mac))
+                stored.recovery.contains_key(&mac).then_some(Proof::Recovery(mac))
             }
         };
         Ok(proof.map(|proof| (stored, proof)))
@@ -133,14 +125,11 @@ impl Otp {
         now: Instant,
     ) -> Result<(StoredOtp, Proof, Reservation), ApiError> {
         let counters = code.counters(user, &session.to_string(), client);
-        let (reserved, stored) = tokio::join!(
-            attempts::reserve(&self.store, &counters, now),
-            self.store.otp(user)
-        );
+        let (reserved, stored) =
+            tokio::join!(attempts::reserve(&self.store, &counters, now), self.store.otp(user));
         let reserved = reserved?;
-        let outcome = stored
-            .map_err(ApiError::from)
-            .and_then(|stored| code.verify(self, user, stored, now));
+        let outcome =
+            stored.map_err(ApiError::from).and_then(|stored| code.verify(self, user, stored, now));
         let ((stored, proof), reserved) = self.record_outcome(reserved, outcome).await?;
         Ok((stored, proof, reserved))
     }
@@ -172,10 +161,7 @@ fn code(value: Value) -> Result<String, InvalidValue> {
 /// New recovery codes, and their HMACs under `secret` for the store.
 fn new_recovery(secret: &Secret) -> (Vec<String>, std::collections::BTreeMap<String, bool>) {
     let codes = totp::recovery_codes();
-    let macs = codes
-        .iter()
-        .map(|code| (secret.recovery_mac(code), true))
-        .collect();
+    let macs = codes.iter().map(|code| (secret.recovery_mac(code), true)).collect();
     (codes.into(), macs)
 }
 

@@ -33,19 +33,15 @@ pub(crate) async fn renew(
     let (stored, Proof::Step(step), reserved) = verified.await? else {
         return Err(invalid());
     };
-    let (recovery_codes, recovery) = new_recovery(&Secret::open(
-        &stored.sealed,
-        &otp.sealer,
-        &totp::active_context(id),
-    )?);
+    let (recovery_codes, recovery) =
+        new_recovery(&Secret::open(&stored.sealed, &otp.sealer, &totp::active_context(id))?);
     let mut tx = otp.store.transaction();
     tx.renew_recovery(id, step, &StoredOtp { recovery, ..stored });
     let (committed, _) = tokio::join!(tx.commit(), otp.store.release(reserved));
     match committed? {
-        CommitOutcome::Committed => success(
-            Message::RecoveryCodes,
-            RecoveryCodesResponse { recovery_codes },
-        ),
+        CommitOutcome::Committed => {
+            success(Message::RecoveryCodes, RecoveryCodesResponse { recovery_codes })
+        }
         CommitOutcome::ConditionFailed(_) => Err(invalid()),
     }
 }

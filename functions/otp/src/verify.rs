@@ -73,9 +73,7 @@ pub(crate) async fn verify(
         (OtpCaller::Enrolling(person), Ok(Input(code))) => otp.enrol(*person, &code, now).await?,
         // The error for an unusable pending token takes precedence over invalid fields.
         (OtpCaller::SigningIn(claims), Err(error)) => {
-            otp.find_pending(&claims, now)
-                .await?
-                .ok_or_else(ApiError::invalid_token)?;
+            otp.find_pending(&claims, now).await?.ok_or_else(ApiError::invalid_token)?;
             return Err(error);
         }
         (OtpCaller::Enrolling(_), Err(error)) => return Err(error),
@@ -99,16 +97,16 @@ impl Otp {
             attempts::reserve(&self.store, &counters, now),
             self.find_pending(&claims, now)
         );
-        let outcome = found
-            .and_then(|found| found.ok_or_else(ApiError::invalid_token))
-            .and_then(|(account, stored)| {
+        let outcome = found.and_then(|found| found.ok_or_else(ApiError::invalid_token)).and_then(
+            |(account, stored)| {
                 let verified = code.verify(self, claims.sub, stored, now)?;
                 let Some((stored, proof)) = verified else {
                     return Ok(None);
                 };
                 let tx = self.completion(&account.user, &claims, &stored, &proof, now)?;
                 Ok(Some((account, proof, tx)))
-            });
+            },
+        );
         let reserved = match reserved {
             Ok(reserved) => reserved,
             // The error for an unusable pending token takes precedence over a full counter.
@@ -120,20 +118,14 @@ impl Otp {
             Proof::Recovery(_) => Method::Recovery,
         };
         let amr = claims.amr.iter().copied().chain([method]).collect();
-        let begun = self
-            .sessions
-            .begin(account, amr, client, now, tx, &mut reserved)
-            .await;
+        let begun = self.sessions.begin(account, amr, client, now, tx, &mut reserved).await;
         // After a success nothing is left.
         let _ = self.store.release(reserved).await;
         let user = begun?.map_err(|part| match part {
             Part::Step => ApiError::invalid_token(),
             _ => invalid(),
         })?;
-        Ok(VerifyOtpResponse {
-            user,
-            recovery_codes: None,
-        })
+        Ok(VerifyOtpResponse { user, recovery_codes: None })
     }
 
     /// The account of the pending token `claims` with its secret; `None` when the token was used, or since it was signed
@@ -143,9 +135,7 @@ impl Otp {
         claims: &Claims,
         now: Instant,
     ) -> Result<Option<(AccountContext, Option<StoredOtp>)>, ApiError> {
-        let found = self
-            .sessions
-            .find_at_step(claims.sub, claims.cid, claims.sid, now);
+        let found = self.sessions.find_at_step(claims.sub, claims.cid, claims.sid, now);
         let (account, (stored, is_done)) = found.await?;
         let is_open =
             |user: &User| user.is_active && user.is_otp_enabled && Some(user.epoch) == claims.epoch;
@@ -206,10 +196,7 @@ impl Otp {
         let enabled = self.enable(person, &enrolment, &stored, now);
         let counters = attempts::of_change_ending_codes(id);
         let user = attempts::counted(&self.store, &counters, now, enabled).await?;
-        Ok(VerifyOtpResponse {
-            user,
-            recovery_codes: Some(recovery_codes),
-        })
+        Ok(VerifyOtpResponse { user, recovery_codes: Some(recovery_codes) })
     }
 
     async fn enable(
@@ -219,16 +206,8 @@ impl Otp {
         stored: &StoredOtp,
         now: Instant,
     ) -> Result<OwnAccount, ApiError> {
-        let SignedIn {
-            user,
-            committee,
-            session,
-            ..
-        } = person;
-        let activity = self
-            .store
-            .login_activity(user.user_id, OwnAccount::ACTIVITY, now)
-            .await?;
+        let SignedIn { user, committee, session, .. } = person;
+        let activity = self.store.login_activity(user.user_id, OwnAccount::ACTIVITY, now).await?;
         let enable = |user: &User, session: &Session, tx: &mut Transaction| {
             // The session may have been renewed since, but its enrolment ends with the epoch.
             if !enrolment.is_valid(session, now) {
@@ -243,19 +222,12 @@ impl Otp {
             tx.complete_enrolment(user.user_id, enrolment);
             tx.set_otp(user.user_id, stored, self.sealer.kid());
             tx.renew_session(session, &renewed_session);
-            tx.send(
-                &self
-                    .outbox
-                    .notify(user, Notification::OtpEnabled { at: now }, now)?,
-            );
+            tx.send(&self.outbox.notify(user, Notification::OtpEnabled { at: now }, now)?);
             Ok(after)
         };
-        let (user, session) = self
-            .store
-            .update_own(user, session, now, enable, condition_error)
-            .await?;
+        let (user, session) =
+            self.store.update_own(user, session, now, enable, condition_error).await?;
         let renewed = self.sessions.renewed(&session, &user, Method::Otp, now);
-        self.sessions
-            .view_with_new_token(user, committee, activity, &renewed, now)
+        self.sessions.view_with_new_token(user, committee, activity, &renewed, now)
     }
 }

@@ -27,12 +27,7 @@ use serde_json::Value;
 use store::{Setup, Store};
 
 /// The keys that this function reads: to sign and verify tokens, and to seal secrets and notifications.
-pub const KEYS: &[Key] = &[
-    Key::TokenSigning,
-    Key::TokenPublic,
-    Key::Sealing,
-    Key::Outbox,
-];
+pub const KEYS: &[Key] = &[Key::TokenSigning, Key::TokenPublic, Key::Sealing, Key::Outbox];
 
 /// The state of the handlers.
 #[derive(Clone)]
@@ -58,10 +53,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         Router::new()
             .route("/passkeys", get(list::list).post(register::register))
             .route("/passkeys/registration-options", post(register::options))
-            .route(
-                "/passkeys/{passkeyId}",
-                put(rename::rename).delete(remove::remove),
-            )
+            .route("/passkeys/{passkeyId}", put(rename::rename).delete(remove::remove))
             .route("/auth/passkey/options", post(sign_in::options))
             .route("/auth/passkey", sign_in(post(sign_in::sign_in)))
             .with_state(passkeys),
@@ -78,9 +70,7 @@ pub(crate) struct PasskeyResponse {
 
 impl From<Passkey> for PasskeyResponse {
     fn from(passkey: Passkey) -> Self {
-        Self {
-            passkey: passkey.into(),
-        }
+        Self { passkey: passkey.into() }
     }
 }
 
@@ -112,9 +102,5 @@ impl Passkeys {
 
 /// Reads the answer of a browser to a challenge, which is verified later.
 fn credential(value: Value) -> Result<Value, InvalidValue> {
-    if value.is_object() {
-        Ok(value)
-    } else {
-        Err(ValueError::Type.into())
-    }
+    if value.is_object() { Ok(value) } else { Err(ValueError::Type.into()) }
 }

@@ -18,7 +18,5 @@ pub(crate) async fn list(
 ) -> ApiResult<PasskeysResponse> {
     let mut found = passkeys.store.passkeys(person.user.user_id).await?;
     found.retain(|passkey| passkey.is_of(&person.user));
-    ok(PasskeysResponse {
-        passkeys: found.into_iter().map(PasskeyView::from).collect(),
-    })
+    ok(PasskeysResponse { passkeys: found.into_iter().map(PasskeyView::from).collect() })
 }

@@ -44,9 +44,7 @@ pub(crate) async fn options(
         stored.partition(|passkey| passkey.is_of(user));
     let Ceremony { state, options } = passkeys.party.begin_registration(user, &present)?;
     // Since the account was read, the series may have risen, and a passkey of the new one been added.
-    let removed = others
-        .into_iter()
-        .filter(|passkey| passkey.series < user.passkey_series);
+    let removed = others.into_iter().filter(|passkey| passkey.series < user.passkey_series);
     let removed: Vec<Passkey> = removed.collect();
     let challenge = Challenge::new(state, user.epoch, now);
     let (stored, deleted) = tokio::join!(
@@ -78,9 +76,8 @@ pub(crate) async fn register(
     let challenge = passkeys.store.challenge(session.sid).await?;
     let challenge = challenge.filter(|challenge| challenge.is_valid(user.epoch, now));
     let challenge = challenge.ok_or(ErrorCode::PasskeyInvalid)?;
-    let registered = passkeys
-        .party
-        .finish_registration(&challenge.ceremony, &request.credential)?;
+    let registered =
+        passkeys.party.finish_registration(&challenge.ceremony, &request.credential)?;
     let registered = registered.ok_or(ErrorCode::PasskeyInvalid)?;
     let mut passkey = new_passkey(&user, request.name, registered, now)?;
     let sid = session.sid;
@@ -108,14 +105,10 @@ pub(crate) async fn register(
         Part::User | Part::Session => ApiError::invalid_token(),
         _ => ErrorCode::PasskeyInvalid.into(),
     };
-    let added = passkeys
-        .store
-        .update_own(user, session, now, add, condition_error);
+    let added = passkeys.store.update_own(user, session, now, add, condition_error);
     if let Err(error) = added.await {
         if error.code() == ErrorCode::PasskeyAlreadyRegistered {
-            passkeys
-                .refuse(sid, &challenge, &passkey, &client, now)
-                .await?;
+            passkeys.refuse(sid, &challenge, &passkey, &client, now).await?;
         }
         return Err(error);
     }
@@ -128,11 +121,7 @@ fn new_passkey(
     credential: Credential,
     now: Instant,
 ) -> Result<Passkey, ApiError> {
-    let default = || {
-        DEFAULT_NAME
-            .parse()
-            .map_err(|_: ValueError| ErrorCode::Internal)
-    };
+    let default = || DEFAULT_NAME.parse().map_err(|_: ValueError| ErrorCode::Internal);
     Ok(Passkey {
         passkey_id: PasskeyId::new(random::id(now)),
         user_id: user.user_id,

@@ -27,9 +27,6 @@ pub(crate) async fn remove(
         // The account was deleted, or the session has ended.
         _ => ApiError::invalid_token(),
     };
-    passkeys
-        .store
-        .update_own(user, session, now, remove, condition_error)
-        .await?;
+    passkeys.store.update_own(user, session, now, remove, condition_error).await?;
     success(Message::PasskeyDeleted, Empty {})
 }

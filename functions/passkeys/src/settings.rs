@@ -12,18 +12,12 @@ use url::{Host, Url};
 /// (<https://www.w3.org/TR/webauthn-3/#rp-id>).
 pub(crate) fn relying_party(settings: &Settings) -> Result<RelyingParty, ConfigError> {
     let public_url = settings.required_url("PUBLIC_URL")?;
-    let origins = settings
-        .optional("PASSKEY_ORIGINS")
-        .unwrap_or(public_url)
-        .split(',');
+    let origins = settings.optional("PASSKEY_ORIGINS").unwrap_or(public_url).split(',');
     let origins: Result<Vec<Url>, _> = origins.map(|url| Url::parse(url.trim())).collect();
     let origins = origins.map_err(|_| ConfigError::new("PASSKEY_ORIGINS", "must be URLs"))?;
     let default = Url::parse(public_url).ok();
     let default = default.as_ref().and_then(Url::host_str);
-    let id = settings
-        .optional("PASSKEY_RP_ID")
-        .or(default)
-        .unwrap_or_default();
+    let id = settings.optional("PASSKEY_RP_ID").or(default).unwrap_or_default();
     let id = id.trim().to_ascii_lowercase();
     if !matches!(Host::parse(&id), Ok(Host::Domain(_))) {
         let problem = "must be a domain, which an IP address is not";

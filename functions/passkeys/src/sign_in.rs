@@ -39,10 +39,7 @@ pub(crate) async fn options(
     let id = SessionId::new(random::id(now));
     let challenge = Challenge::new(state, 0, now);
     passkeys.store.put_challenge(id, &challenge).await?;
-    ok(SignInOptionsResponse {
-        options,
-        token: passkeys.sessions.passkey_step(id, now)?,
-    })
+    ok(SignInOptionsResponse { options, token: passkeys.sessions.passkey_step(id, now)? })
 }
 
 input! {
@@ -79,10 +76,7 @@ pub(crate) async fn sign_in(
     counted?;
     let owner = owner?;
     let token = request.token.expose_secret();
-    let id = passkeys
-        .sessions
-        .challenge_of(token, now)
-        .unwrap_or(SessionId::NONE);
+    let id = passkeys.sessions.challenge_of(token, now).unwrap_or(SessionId::NONE);
     let counters = attempts::of_passkey(&client);
     let (reserved, found) = tokio::join!(
         attempts::reserve(&passkeys.store, &counters, now),
@@ -96,9 +90,7 @@ pub(crate) async fn sign_in(
     let begun = passkeys.begin(attempt, owner, id, &client, now, reserved);
     let user = begun.await?;
     let token = user.token().to_owned();
-    let response = SignInResponse {
-        user: Box::new(user),
-    };
+    let response = SignInResponse { user: Box::new(user) };
     success(Message::LoginSuccess, response).map(|response| response.authorized(&token))
 }
 
@@ -136,15 +128,8 @@ impl Passkeys {
         if !passkey.is_of(&account.user) {
             return Ok(None);
         }
-        let verified = self
-            .party
-            .verify(&challenge.ceremony, assertion, &passkey)?;
-        Ok((verified != Verified::No).then_some(Attempt {
-            account,
-            passkey,
-            challenge,
-            verified,
-        }))
+        let verified = self.party.verify(&challenge.ceremony, assertion, &passkey)?;
+        Ok((verified != Verified::No).then_some(Attempt { account, passkey, challenge, verified }))
     }
 
     /// Uses up the challenge `id` and starts a session, unless the signature counter did not rise.
@@ -161,12 +146,7 @@ impl Passkeys {
         now: Instant,
         mut reserved: Reservation,
     ) -> Result<OwnAccount, ApiError> {
-        let Attempt {
-            account,
-            passkey,
-            challenge,
-            verified,
-        } = attempt;
+        let Attempt { account, passkey, challenge, verified } = attempt;
         let Verified::Yes(credential) = &verified else {
             self.report(&passkey, id, &challenge, now).await?;
             return Err(ErrorCode::BadAuthCombination.into());
@@ -179,10 +159,7 @@ impl Passkeys {
             tx.update_passkey_committee(&passkey, committee);
         }
         let amr = vec![Method::Pop, Method::Mfa];
-        let begun = self
-            .sessions
-            .begin(account, amr, client, now, tx, &mut reserved)
-            .await;
+        let begun = self.sessions.begin(account, amr, client, now, tx, &mut reserved).await;
         if let Ok(Err(part)) = begun {
             // An authenticator and a copy of it that sign in at the same moment have the same counter.
             if part == Part::Passkey {

@@ -23,12 +23,8 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let values: Vec<_> = parts
-            .headers
-            .get_all(HEADER)
-            .iter()
-            .map(http::HeaderValue::as_bytes)
-            .collect();
+        let values: Vec<_> =
+            parts.headers.get_all(HEADER).iter().map(http::HeaderValue::as_bytes).collect();
         Ok(Self(match values.as_slice() {
             [] => Ok(None),
             [b""] => Err(ValueError::Required),

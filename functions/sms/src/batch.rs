@@ -32,17 +32,9 @@ pub(crate) async fn show(
     Path(id): Path<BatchId>,
 ) -> ApiResult<BatchResponse> {
     let batch = messages.batch(id, &caller.0, now).await?;
-    let (progress, message) = tokio::join!(
-        messages.store.progress(&batch),
-        messages.store.batch_text(id, now)
-    );
-    ok(BatchResponse {
-        batch: BatchDetails {
-            batch,
-            progress: progress?,
-            message: message?,
-        },
-    })
+    let (progress, message) =
+        tokio::join!(messages.store.progress(&batch), messages.store.batch_text(id, now));
+    ok(BatchResponse { batch: BatchDetails { batch, progress: progress?, message: message? } })
 }
 
 impl Messages {

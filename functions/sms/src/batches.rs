@@ -21,17 +21,11 @@ pub(crate) async fn list(
     paging: Paging,
 ) -> ApiResult<BatchesResponse> {
     let senders = request.senders();
-    let list = format!(
-        "GET /sms/bulk of={senders:?} caller={}",
-        request.caller.user.user_id
-    );
+    let list = format!("GET /sms/bulk of={senders:?} caller={}", request.caller.user.user_id);
     let list = paging.open(&messages.cursors, list, now)?;
     let store = &messages.store;
     let read = store.kept_batches_of(senders, list.position(), list.limit, now);
     let page = request.page(&messages, read).await?;
     let next_cursor = list.next_cursor(page.last)?;
-    ok(BatchesResponse {
-        batches: page.items,
-        next_cursor,
-    })
+    ok(BatchesResponse { batches: page.items, next_cursor })
 }

@@ -87,9 +87,7 @@ pub(crate) async fn send(
     let (sender, message) = (&sender.person.user, Message::SmsBulkAccepted);
     let submission = key.submission(sender, "POST /sms/bulk", &request.body, message, now)?;
     let client_refs = ClientRefs::of(&request.recipients);
-    let response = messages
-        .send_bulk(&submission, request, &client_refs)
-        .await?;
+    let response = messages.send_bulk(&submission, request, &client_refs).await?;
     Ok(response.map(|response| SendBulkResponse {
         results: client_refs.added_to(response.results),
         ..response
@@ -128,23 +126,15 @@ impl Messages {
         }
         let batch = summary(&sorted, text, batch_id);
         let SortedRecipients { results, entries } = sorted;
-        let response = SendBulkResponse {
-            batch,
-            results,
-            warnings,
-        };
+        let response = SendBulkResponse { batch, results, warnings };
         let Some(batch_id) = batch_id else {
             return success(Message::SmsBulkAccepted, response);
         };
-        let batch = response
-            .batch
-            .to_batch(batch_id, request.options.into_sending(sender, now));
+        let batch = response.batch.to_batch(batch_id, request.options.into_sending(sender, now));
         let tx = accept_transaction(&self.store, &batch, text, entries, now);
         let was_accepted = async { Ok(self.store.batch(batch_id).await?.is_some()) };
         let count = batch.accepted.into();
-        submission
-            .accept(self, tx, count, response, was_accepted)
-            .await
+        submission.accept(self, tx, count, response, was_accepted).await
     }
 }
 
@@ -172,12 +162,8 @@ fn summary(
     batch_id: Option<BatchId>,
 ) -> BatchSummary {
     let common = common.map_or(0, |text| measure(text.as_str()).segments);
-    let segments = |entry: &Entry| {
-        entry
-            .text
-            .as_ref()
-            .map_or(common, |text| measure(text.as_str()).segments)
-    };
+    let segments =
+        |entry: &Entry| entry.text.as_ref().map_or(common, |text| measure(text.as_str()).segments);
     let (accepted, rejected, duplicates) = (
         sorted.count(RecipientStatus::Queued),
         sorted.count(RecipientStatus::Rejected),
@@ -196,23 +182,8 @@ fn summary(
 
 impl BatchSummary {
     const fn to_batch(&self, batch_id: BatchId, sending: Sending) -> Batch {
-        let Self {
-            total,
-            accepted,
-            rejected,
-            duplicates,
-            segments,
-            ..
-        } = *self;
-        Batch {
-            batch_id,
-            total,
-            accepted,
-            rejected,
-            duplicates,
-            segments,
-            sending,
-        }
+        let Self { total, accepted, rejected, duplicates, segments, .. } = *self;
+        Batch { batch_id, total, accepted, rejected, duplicates, segments, sending }
     }
 }
 
@@ -221,9 +192,7 @@ fn chunks(batch: &Batch, entries: Vec<Entry>) -> Vec<Chunk> {
         entries.chunk_by(|one, other| Chunk::number_of(one.place) == Chunk::number_of(other.place));
     let chunk = |entries: &[Entry]| Chunk {
         batch_id: batch.batch_id,
-        number: entries
-            .first()
-            .map_or(0, |entry| Chunk::number_of(entry.place)),
+        number: entries.first().map_or(0, |entry| Chunk::number_of(entry.place)),
         sending: batch.sending.clone(),
         entries: entries.to_vec(),
     };

@@ -102,10 +102,7 @@ impl SendOptions {
                 })
             }
         });
-        Some(Self {
-            r#type: r#type?,
-            sender_id: sender_id?,
-        })
+        Some(Self { r#type: r#type?, sender_id: sender_id? })
     }
 
     fn into_sending(self, sender: &User, now: Instant) -> Sending {

@@ -24,10 +24,7 @@ pub(crate) async fn list(
 ) -> ApiResult<SmsListResponse> {
     let (store, caller, senders) = (&messages.store, &request.caller, request.senders());
     let batch = query.get("batchID").map(BatchId::or_none);
-    let list = format!(
-        "GET /sms batch={batch:?} of={senders:?} caller={}",
-        caller.user.user_id
-    );
+    let list = format!("GET /sms batch={batch:?} of={senders:?} caller={}", caller.user.user_id);
     let list = paging.open(&messages.cursors, list, now)?;
     let (position, limit) = (list.position(), list.limit);
     let page = match batch {
@@ -41,8 +38,5 @@ pub(crate) async fn list(
         }
     };
     let next_cursor = list.next_cursor(page.last)?;
-    ok(SmsListResponse {
-        sms: page.items,
-        next_cursor,
-    })
+    ok(SmsListResponse { sms: page.items, next_cursor })
 }

@@ -35,11 +35,8 @@ pub(crate) async fn show(
 ) -> ApiResult<OptOutResponse> {
     let committee = viewer.committee(&messages).await?;
     let number = number(&text).map_err(|_| ErrorCode::OptOutNotFound)?;
-    let opt_out = messages
-        .store
-        .opt_out(committee, &number)
-        .await?
-        .ok_or(ErrorCode::OptOutNotFound)?;
+    let opt_out =
+        messages.store.opt_out(committee, &number).await?.ok_or(ErrorCode::OptOutNotFound)?;
     ok(OptOutResponse { opt_out })
 }
 
@@ -52,12 +49,8 @@ pub(crate) async fn add(
 ) -> ApiResult<OptOutResponse> {
     let number = number(&text)?;
     let committee_id = editor.committee(&messages).await?;
-    let opt_out = OptOut {
-        number,
-        committee_id,
-        created_by: editor.user().user_id,
-        created_at: now,
-    };
+    let opt_out =
+        OptOut { number, committee_id, created_by: editor.user().user_id, created_at: now };
     let mut tx = messages.store.transaction();
     let (actor, number) = (editor.user(), &opt_out.number);
     tx.opt_out(&opt_out);
@@ -70,11 +63,9 @@ pub(crate) async fn add(
         now,
     ));
     let opt_out = match tx.commit().await? {
-        CommitOutcome::ConditionFailed(Part::OptOut) => messages
-            .store
-            .opt_out(committee_id, &opt_out.number)
-            .await?
-            .unwrap_or(opt_out),
+        CommitOutcome::ConditionFailed(Part::OptOut) => {
+            messages.store.opt_out(committee_id, &opt_out.number).await?.unwrap_or(opt_out)
+        }
         _ => opt_out,
     };
     success(Message::OptOutAdded, OptOutResponse { opt_out })

@@ -21,18 +21,10 @@ pub(crate) async fn list(
     paging: Paging,
 ) -> ApiResult<OptOutsResponse> {
     let committee = viewer.committee(&messages).await?;
-    let list = format!(
-        "GET /sms/opt-outs committee={committee:?} caller={}",
-        viewer.user().user_id
-    );
+    let list =
+        format!("GET /sms/opt-outs committee={committee:?} caller={}", viewer.user().user_id);
     let list = paging.open(&messages.cursors, list, now)?;
-    let page = messages
-        .store
-        .opt_outs(committee, list.position(), list.limit)
-        .await?;
+    let page = messages.store.opt_outs(committee, list.position(), list.limit).await?;
     let next_cursor = list.next_cursor(page.last)?;
-    ok(OptOutsResponse {
-        opt_outs: page.items,
-        next_cursor,
-    })
+    ok(OptOutsResponse { opt_outs: page.items, next_cursor })
 }

@@ -44,16 +44,10 @@ impl RecipientInput {
     /// The message to this recipient, with its template filled in; its text is `None` when it equals `common`.
     fn draft(&self, common: Option<&Text>, messages: &Messages) -> Result<Draft, ValueError> {
         let number = messages.country_codes.mobile(&self.to)?.number;
-        let template = self
-            .message
-            .as_deref()
-            .or(common.map(Text::as_str))
-            .ok_or(ValueError::Required)?;
+        let template =
+            self.message.as_deref().or(common.map(Text::as_str)).ok_or(ValueError::Required)?;
         let text: Text = render(template, &self.variables, MAX_BYTES)?.parse()?;
-        Ok(Draft {
-            number,
-            text: Some(text).filter(|text| Some(text) != common),
-        })
+        Ok(Draft { number, text: Some(text).filter(|text| Some(text) != common) })
     }
 }
 
@@ -65,20 +59,14 @@ struct Draft {
 }
 
 fn any_text(value: Value) -> Result<String, InvalidValue> {
-    value
-        .as_str()
-        .map(str::to_owned)
-        .ok_or(ValueError::Type.into())
+    value.as_str().map(str::to_owned).ok_or(ValueError::Type.into())
 }
 
 fn texts_by_name(value: Value) -> Result<BTreeMap<String, String>, InvalidValue> {
     let Value::Object(object) = value else {
         return Err(ValueError::Type.into());
     };
-    object
-        .into_iter()
-        .map(|(name, value)| Ok((name, any_text(value)?)))
-        .collect()
+    object.into_iter().map(|(name, value)| Ok((name, any_text(value)?))).collect()
 }
 
 /// The outcome for one recipient.
@@ -234,15 +222,8 @@ impl CheckedRecipients {
                         sms_id: batch.map(|batch| batch.message(place)),
                         ..RecipientResult::new(&recipient, RecipientStatus::Queued)
                     };
-                    let recipient = Recipient {
-                        to: number,
-                        client_ref: recipient.client_ref,
-                    };
-                    entries.push(Entry {
-                        place,
-                        recipient,
-                        text,
-                    });
+                    let recipient = Recipient { to: number, client_ref: recipient.client_ref };
+                    entries.push(Entry { place, recipient, text });
                     result
                 }
             });

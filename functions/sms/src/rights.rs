@@ -19,16 +19,9 @@ use crate::Messages;
 /// Whether `caller` may see a message or batch at `now`: while it is kept, the sender may, and holders of
 /// [`Right::ManageSms`] for the sender.
 pub(crate) fn may_see(caller: &SignedIn, sending: &Sending, now: Instant) -> bool {
-    let Sending {
-        user_id,
-        committee_id,
-        ..
-    } = sending;
+    let Sending { user_id, committee_id, .. } = sending;
     let is_theirs = *user_id == caller.user.user_id
-        || caller
-            .user
-            .rights()
-            .may(Right::ManageSms, *user_id, *committee_id);
+        || caller.user.rights().may(Right::ManageSms, *user_id, *committee_id);
     is_theirs && sending.is_kept(now)
 }
 
@@ -58,11 +51,9 @@ impl<S: Send + Sync> FromRequestParts<S> for ListRequest {
         let committee = match scope {
             Scope::Own => None,
             Scope::Committee if reach < Reach::Committee => return Err(ErrorCode::Forbidden.into()),
-            Scope::Committee => Some(RequestedCommittee::of(
-                &query,
-                &caller.user,
-                Right::ManageSms,
-            )?),
+            Scope::Committee => {
+                Some(RequestedCommittee::of(&query, &caller.user, Right::ManageSms)?)
+            }
         };
         Ok(Self { caller, committee })
     }
@@ -144,11 +135,7 @@ impl OptOutViewer {
             return Ok(Some(user.committee_id));
         }
         if let Some(requested) = self.requested {
-            messages
-                .store
-                .committee(requested)
-                .await?
-                .ok_or(ErrorCode::CommitteeNotFound)?;
+            messages.store.committee(requested).await?.ok_or(ErrorCode::CommitteeNotFound)?;
         }
         Ok(self.requested)
     }

@@ -34,9 +34,7 @@ pub(crate) async fn show(
         .await?
         .filter(|(sms, _)| may_see(&caller.0, &sms.sending, now));
     let (sms, message) = found.ok_or(ErrorCode::SmsNotFound)?;
-    ok(SmsResponse {
-        sms: SmsDetails { sms, message },
-    })
+    ok(SmsResponse { sms: SmsDetails { sms, message } })
 }
 
 impl Messages {

@@ -30,27 +30,16 @@ impl FromFields<Messages> for SendSmsRequest {
         let message = fields.required("message", text);
         let options = SendOptions::of(fields, messages);
         let client_ref = fields.nullable("clientRef", text::<Line<64>>);
-        let recipient = Recipient {
-            to: to?,
-            client_ref: client_ref?,
-        };
-        Some(Self {
-            recipient,
-            message: message?,
-            options: options?,
-            body,
-        })
+        let recipient = Recipient { to: to?, client_ref: client_ref? };
+        Some(Self { recipient, message: message?, options: options?, body })
     }
 }
 
 /// The number: from `to`, or from `phoneCode` and `phone`. If both forms are given, they must be equal.
 fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
-    let parts = phone(fields)?
-        .map(|parts| E164::from(&parts))
-        .filter(|number| number.as_str() != "+");
-    let whole = fields
-        .has("to")
-        .then(|| fields.required("to", text::<E164>));
+    let parts =
+        phone(fields)?.map(|parts| E164::from(&parts)).filter(|number| number.as_str() != "+");
+    let whole = fields.has("to").then(|| fields.required("to", text::<E164>));
     let (field, number) = match (whole, parts) {
         (None, None) => {
             fields.reject("to", InvalidValue::of::<E164>(ValueError::Required));
@@ -108,9 +97,7 @@ pub(crate) async fn send(
     let sms_id = sms.sms_id;
     let was_accepted = async { Ok(store.sms(sms_id).await?.is_some()) };
     let response = SendSmsResponse { sms };
-    submission
-        .accept(&messages, tx, 1, response, was_accepted)
-        .await
+    submission.accept(&messages, tx, 1, response, was_accepted).await
 }
 
 impl SendSmsRequest {

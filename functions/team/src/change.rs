@@ -46,10 +46,7 @@ fn read_permissions(value: Value) -> Result<Permissions, ValueError> {
         Value::String(text) => serde_json::from_str(&text).map_err(|_| ValueError::Format)?,
         _ => return Err(ValueError::Type),
     };
-    grants
-        .into_iter()
-        .map(|grant| grant.as_str().ok_or(ValueError::Type)?.parse())
-        .collect()
+    grants.into_iter().map(|grant| grant.as_str().ok_or(ValueError::Type)?.parse()).collect()
 }
 
 /// Concurrent requests that change different fields all take effect. With `version` or `If-Match` a request only
@@ -64,10 +61,8 @@ pub(crate) async fn change(
     Input(request): Input<UpdateMemberRequest>,
 ) -> ApiResult<EditableAccount> {
     let committee_id = request.new_committee_id(&admin)?;
-    let (before, committee) = tokio::join!(
-        admin.account_to_edit(&team.store, id),
-        team.require_active(committee_id)
-    );
+    let (before, committee) =
+        tokio::join!(admin.account_to_edit(&team.store, id), team.require_active(committee_id));
     // Errors of the fields take precedence over those of the account. An address that is taken comes later, because
     // requests for an address are counted for the account.
     committee?;
@@ -80,20 +75,14 @@ pub(crate) async fn change(
     // A refused request is not counted for the account.
     require_allowed(&before)?;
     let mail = match &request.email {
-        Some(email) => {
-            team.codes
-                .reserve_email_change(&before, email, &client, now)
-                .await?
-        }
+        Some(email) => team.codes.reserve_email_change(&before, email, &client, now).await?,
         None => None,
     };
     let update = |before: &User, tx: &mut Transaction| {
         require_allowed(before)?;
         team.changed(tx, before, &request, committee_id, mail.is_some(), now)
     };
-    let edited = admin
-        .edit(&team.store, before, Action::TeamMemberUpdated, now, update)
-        .await;
+    let edited = admin.edit(&team.store, before, Action::TeamMemberUpdated, now, update).await;
     if edited.is_err() {
         team.codes.release(mail).await;
     }
@@ -103,10 +92,7 @@ pub(crate) async fn change(
     } else {
         admin.committee_of(&team.store, &user).await?
     };
-    success(
-        Message::TeamMemberUpdated,
-        EditableAccount::of(user, committee),
-    )
+    success(Message::TeamMemberUpdated, EditableAccount::of(user, committee))
 }
 
 /// Checks that the new profile is below the administrator's own, and that the administrator's profile alone has the
@@ -118,9 +104,8 @@ fn require_may_set(
 ) -> Result<(), ErrorCode> {
     let caller = admin.0.user.rights();
     let is_super = caller.profile == Profile::SuperAdmin;
-    let may_set_profile = request
-        .profile
-        .is_none_or(|profile| is_super || profile < caller.profile);
+    let may_set_profile =
+        request.profile.is_none_or(|profile| is_super || profile < caller.profile);
     let mut new_grants = request
         .permissions
         .iter()
@@ -166,8 +151,7 @@ impl Team {
     ) -> Result<User, ApiError> {
         let mut with_email = before.clone();
         if let Some(email) = &request.email {
-            self.codes
-                .request_email_change(tx, &mut with_email, email, may_send, now)?;
+            self.codes.request_email_change(tx, &mut with_email, email, may_send, now)?;
         }
         let after = before.changed(|user| {
             request.apply(user, committee_id);
@@ -180,8 +164,7 @@ impl Team {
         if after.committee_id != before.committee_id {
             tx.update_email_committee(&after);
         }
-        self.codes
-            .notify_phone_change(tx, before, &after.phone, now)?;
+        self.codes.notify_phone_change(tx, before, &after.phone, now)?;
         Ok(after)
     }
 
@@ -205,9 +188,7 @@ impl UpdateMemberRequest {
         let Some(value) = self.committee_id.clone().filter(|_| is_super) else {
             return Ok(None);
         };
-        committee_id(value)
-            .map(Some)
-            .map_err(|invalid| ApiError::field("committeeID", invalid))
+        committee_id(value).map(Some).map_err(|invalid| ApiError::field("committeeID", invalid))
     }
 
     fn apply(&self, user: &mut User, committee_id: Option<CommitteeId>) {

@@ -27,10 +27,7 @@ pub(crate) struct Team {
 /// # Errors
 /// As [`Codes::new`].
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
-    let team = Team {
-        store: setup.store.clone(),
-        codes: Codes::new(setup)?,
-    };
+    let team = Team { store: setup.store.clone(), codes: Codes::new(setup)? };
     Ok(Routes::new(
         Router::new()
             .route("/team/{userId}", put(change::change))

@@ -23,16 +23,10 @@ pub(crate) async fn reset(
         let mut removed = Vec::new();
         if user.is_otp_enabled {
             tx.remove_otp(id, None);
-            removed.push(Notification::OtpDisabled {
-                at,
-                by_administrator,
-            });
+            removed.push(Notification::OtpDisabled { at, by_administrator });
         }
         if user.passkeys > 0 {
-            removed.push(Notification::PasskeysRemoved {
-                at,
-                by_administrator,
-            });
+            removed.push(Notification::PasskeysRemoved { at, by_administrator });
         }
         if removed.is_empty() {
             return Ok(user.clone());
@@ -47,8 +41,6 @@ pub(crate) async fn reset(
             user.epoch += 1;
         }))
     };
-    admin
-        .edit(&team.store, user, Action::OtpReset, now, disable)
-        .await?;
+    admin.edit(&team.store, user, Action::OtpReset, now, disable).await?;
     success(Message::OtpReset, Empty {})
 }

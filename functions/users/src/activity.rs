@@ -52,10 +52,7 @@ pub(crate) async fn activity(
     paging: Paging,
 ) -> ApiResult<ActivityResponse> {
     let ActivityRequest { caller, about } = request;
-    let list = format!(
-        "GET /users/activity of={about} caller={}",
-        caller.user.user_id
-    );
+    let list = format!("GET /users/activity of={about} caller={}", caller.user.user_id);
     let list = paging.open(&users.cursors, list, now)?;
     if about != caller.user.user_id {
         let rights = caller.user.rights();
@@ -66,13 +63,7 @@ pub(crate) async fn activity(
             .filter(|user| rights.may(Right::ManageUsers, user.user_id, user.committee_id));
         other.ok_or(ErrorCode::UserNotFound)?;
     }
-    let page = users
-        .store
-        .login_activity_page(about, list.position(), list.limit, now)
-        .await?;
+    let page = users.store.login_activity_page(about, list.position(), list.limit, now).await?;
     let next_cursor = list.next_cursor(page.last)?;
-    ok(ActivityResponse {
-        activity: page.items,
-        next_cursor,
-    })
+    ok(ActivityResponse { activity: page.items, next_cursor })
 }

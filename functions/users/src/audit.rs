@@ -39,13 +39,7 @@ pub(crate) async fn list(
         (None, _) => AuditList::Committee(own),
         (Some(user), _) => AuditList::PersonIn(user, own),
     };
-    let page = users
-        .store
-        .audit(entries, list.position(), list.limit, now)
-        .await?;
+    let page = users.store.audit(entries, list.position(), list.limit, now).await?;
     let next_cursor = list.next_cursor(page.last)?;
-    ok(AuditResponse {
-        audit: page.items,
-        next_cursor,
-    })
+    ok(AuditResponse { audit: page.items, next_cursor })
 }

@@ -49,12 +49,7 @@ pub(crate) struct Avatars {
 
 impl Avatars {
     pub(crate) fn new(objects: Objects, sealer: Sealer) -> Self {
-        Self {
-            objects,
-            sealer,
-            decoder: Arc::new(Semaphore::new(2)),
-            queues: Arc::default(),
-        }
+        Self { objects, sealer, decoder: Arc::new(Semaphore::new(2)), queues: Arc::default() }
     }
 
     /// The queue of the uploads of `user`, with one permit: however many pictures an account sends at once, others wait
@@ -87,35 +82,19 @@ impl Avatars {
     /// picture that was replaced, whose object may be being deleted, is never used again.
     fn path(&self, user: &User, avatar: &Avatar) -> String {
         let numbered = |number: u64| {
-            let number = if number == 0 {
-                Vec::new()
-            } else {
-                number.to_be_bytes().to_vec()
-            };
-            let input = [
-                user.user_id.uuid().as_bytes(),
-                avatar.bytes.as_slice(),
-                &number,
-            ]
-            .concat();
+            let number = if number == 0 { Vec::new() } else { number.to_be_bytes().to_vec() };
+            let input = [user.user_id.uuid().as_bytes(), avatar.bytes.as_slice(), &number].concat();
             let name = HEXLOWER.encode(&self.sealer.derive("avatar", &input)[..20]);
             format!("{MEDIA}{name}.{}", avatar.format.extension())
         };
         let same = numbered(user.avatar_number);
-        if same == user.avatar {
-            same
-        } else {
-            numbered(user.avatar_number + 1)
-        }
+        if same == user.avatar { same } else { numbered(user.avatar_number + 1) }
     }
 
     /// Stores `avatar` under `path`.
     async fn store(&self, path: &str, avatar: &Avatar) -> Result<(), ApiError> {
         let (key, bytes) = (avatar_key(path), avatar.bytes.clone().into());
-        Ok(self
-            .objects
-            .put(key, avatar.format.content_type(), bytes)
-            .await?)
+        Ok(self.objects.put(key, avatar.format.content_type(), bytes).await?)
     }
 
     /// Deletes an avatar that is no longer in use. If that fails, the object stays under a name that cannot be guessed.
@@ -137,22 +116,14 @@ impl<S: Send + Sync> FromRequest<S> for Picture {
     async fn from_request(request: Request<Body>, _: &S) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
         let header = |name| {
-            parts
-                .headers
-                .get(name)
-                .and_then(|value| value.to_str().ok())
-                .unwrap_or_default()
+            parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
         };
-        let (content_type, coding) = (
-            header(header::CONTENT_TYPE).to_ascii_lowercase(),
-            header(header::CONTENT_ENCODING),
-        );
+        let (content_type, coding) =
+            (header(header::CONTENT_TYPE).to_ascii_lowercase(), header(header::CONTENT_ENCODING));
         let kind = content_type.split(';').next().unwrap_or_default().trim();
         let is_form = kind == "multipart/form-data";
         let max_bytes = if is_form { MAX_FORM } else { MAX_PICTURE };
-        let body = to_bytes(body, max_bytes)
-            .await
-            .map_err(|_| ErrorCode::PayloadTooLarge)?;
+        let body = to_bytes(body, max_bytes).await.map_err(|_| ErrorCode::PayloadTooLarge)?;
         let is_picture = ["image/png", "image/jpeg", "image/webp"].contains(&kind);
         let missing = || ApiError::field("avatar", ErrorCode::FieldRequired);
         if body.is_empty() {
@@ -166,9 +137,7 @@ impl<S: Send + Sync> FromRequest<S> for Picture {
         if is_picture {
             return Ok(Self(body));
         }
-        let file = file_in(body, header(header::CONTENT_TYPE))
-            .await
-            .ok_or_else(missing)?;
+        let file = file_in(body, header(header::CONTENT_TYPE)).await.ok_or_else(missing)?;
         if file.len() > MAX_PICTURE {
             Err(ErrorCode::PayloadTooLarge.into())
         } else {
@@ -187,10 +156,7 @@ async fn file_in(body: Bytes, content_type: &str) -> Option<Bytes> {
     let mut form = multer::Multipart::new(stream, boundary);
     for _ in 0..MAX_FIELDS {
         let field = form.next_field().await.ok()??;
-        if field
-            .name()
-            .is_some_and(|name| ["avatar", "file"].contains(&name))
-        {
+        if field.name().is_some_and(|name| ["avatar", "file"].contains(&name)) {
             let file = field.bytes().await.ok()?;
             if !file.is_empty() {
                 return Some(file);
@@ -221,10 +187,7 @@ pub(crate) async fn upload(
     let user = users.replace_avatar(caller.user, &picture).await?;
     success(
         Message::AvatarUpdated,
-        AvatarResponse {
-            avatar: user.avatar.clone(),
-            user: Account::of(user, caller.committee),
-        },
+        AvatarResponse { avatar: user.avatar.clone(), user: Account::of(user, caller.committee) },
     )
 }
 
@@ -270,9 +233,7 @@ impl Users {
                     user.avatar.clone_from(&path);
                 }))
             };
-            let update = self
-                .store
-                .update_user(user.clone(), set, |_| NotReplaced::Closed);
+            let update = self.store.update_user(user.clone(), set, |_| NotReplaced::Closed);
             match update.await {
                 Ok(after) => {
                     self.avatars.delete(&user.avatar).await;

@@ -44,9 +44,7 @@ pub(crate) async fn update(
     users.require_self(&caller, id).await?;
     let user = if request.changes_contact(&caller.user) {
         let password = request.password.as_ref();
-        let reserved = users
-            .verify_own_password(&caller.user, password, &client, now)
-            .await?;
+        let reserved = users.verify_own_password(&caller.user, password, &client, now).await?;
         let (user, _) = tokio::join!(
             users.change_contact(&caller, &request, &client, now),
             users.store.release(reserved)
@@ -55,25 +53,15 @@ pub(crate) async fn update(
     } else {
         users.apply(&caller, &request, None, now).await?
     };
-    success(
-        Message::UserUpdated,
-        UpdateUserResponse {
-            user: Account::of(user, caller.committee),
-        },
-    )
+    success(Message::UserUpdated, UpdateUserResponse { user: Account::of(user, caller.committee) })
 }
 
 impl UpdateUserRequest {
     /// Whether the address or the phone number of `user` would change. Codes sent to them sign in to the account, so a
     /// stolen session alone must not change them.
     fn changes_contact(&self, user: &User) -> bool {
-        self.email
-            .as_ref()
-            .is_some_and(|email| *email != user.email)
-            || self
-                .phone
-                .as_ref()
-                .is_some_and(|phone| *phone != user.phone)
+        self.email.as_ref().is_some_and(|email| *email != user.email)
+            || self.phone.as_ref().is_some_and(|phone| *phone != user.phone)
     }
 }
 
@@ -110,10 +98,7 @@ impl Users {
     ) -> Result<User, ApiError> {
         let mut mail = None;
         if let Some(email) = &request.email {
-            mail = self
-                .codes
-                .reserve_email_change(&caller.user, email, client, now)
-                .await?;
+            mail = self.codes.reserve_email_change(&caller.user, email, client, now).await?;
         }
         let applied = self.apply(caller, request, Some(mail.is_some()), now).await;
         if applied.is_err() {
@@ -147,8 +132,7 @@ impl Users {
             let mut with_email = user.clone();
             if let Some(email) = &request.email {
                 let may_send = may_send.unwrap_or_default();
-                self.codes
-                    .request_email_change(tx, &mut with_email, email, may_send, now)?;
+                self.codes.request_email_change(tx, &mut with_email, email, may_send, now)?;
             }
             if let Some(phone) = &request.phone {
                 self.codes.notify_phone_change(tx, user, phone, now)?;
@@ -167,9 +151,7 @@ impl Users {
             }))
         };
         let (user, session) = (caller.user.clone(), caller.session.clone());
-        let updated = self
-            .store
-            .update_own(user, session, now, apply, condition_error);
+        let updated = self.store.update_own(user, session, now, apply, condition_error);
         Ok(updated.await?.0)
     }
 }

@@ -28,15 +28,9 @@ pub(crate) async fn change_password(
     Input(request): Input<ChangePasswordRequest>,
 ) -> ApiResult<Empty> {
     let SignedIn { user, session, .. } = caller;
-    let (old_hash, reserved) = attempts::verify_password(
-        &users.store,
-        &users.hasher,
-        &user,
-        &request.old,
-        &client,
-        now,
-    )
-    .await?;
+    let (old_hash, reserved) =
+        attempts::verify_password(&users.store, &users.hasher, &user, &request.old, &client, now)
+            .await?;
 
     let changed = async {
         users.check_new_password(&user, &request.new, Some(&request.old))?;
@@ -70,22 +64,14 @@ async fn replace(
             return Err(ErrorCode::BadAuthCombination.into());
         }
         let after = user.changed(User::revoke_sessions);
-        let kept = Session {
-            epoch: after.epoch,
-            ..session.clone()
-        };
-        let notification = Notification::PasswordChanged {
-            at: now,
-            has_passkeys: after.passkeys > 0,
-        };
+        let kept = Session { epoch: after.epoch, ..session.clone() };
+        let notification =
+            Notification::PasswordChanged { at: now, has_passkeys: after.passkeys > 0 };
         tx.change_password(id, Some(old_hash), new_hash);
         tx.renew_session(session, &kept);
         tx.send(&users.codes.outbox().notify(user, notification, now)?);
         Ok(after)
     };
     let condition_error = |_| ErrorCode::BadAuthCombination.into();
-    users
-        .store
-        .update_user(user, replace, condition_error)
-        .await
+    users.store.update_user(user, replace, condition_error).await
 }

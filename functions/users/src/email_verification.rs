@@ -28,9 +28,7 @@ pub(crate) async fn request(
     let user = &caller.user;
     let email = user.pending_email.as_ref().unwrap_or(&user.email);
     let (reserved, owner) = tokio::join!(
-        users
-            .codes
-            .reserve_send(CodeKind::Email, user.email.as_str(), now),
+        users.codes.reserve_send(CodeKind::Email, user.email.as_str(), now),
         users.store.email_owner(email)
     );
     let reserved = reserved?;
@@ -65,14 +63,8 @@ pub(crate) async fn verify(
 ) -> ApiResult<Empty> {
     let session = caller.map(|caller| caller.session);
     let caller_id = session.as_ref().map(|session| session.user_id);
-    let Some(VerifiedCode {
-        code: verified,
-        challenge,
-        reserved,
-    }) = users
-        .codes
-        .verify_address(&email, caller_id, code.as_str(), &client, now)
-        .await?
+    let Some(VerifiedCode { code: verified, challenge, reserved }) =
+        users.codes.verify_address(&email, caller_id, code.as_str(), &client, now).await?
     else {
         return Err(ErrorCode::VerificationInvalid.into());
     };
@@ -88,10 +80,7 @@ pub(crate) async fn verify(
     };
     let (changed, _) = tokio::join!(changing, users.store.release(reserved));
     let found = (CodeKind::Email, challenge, &verified);
-    users
-        .codes
-        .return_unless_used(found, &client, changed)
-        .await?;
+    users.codes.return_unless_used(found, &client, changed).await?;
     success(Message::EmailVerified, Empty {})
 }
 
@@ -137,10 +126,7 @@ async fn verify_mailbox(
         });
         users.codes.report_removed_passkeys(tx, user, &after, now)?;
         if let Some(session) = session.filter(|_| after.epoch != user.epoch) {
-            let kept = Session {
-                epoch: after.epoch,
-                ..session.clone()
-            };
+            let kept = Session { epoch: after.epoch, ..session.clone() };
             tx.renew_session(session, &kept);
         }
         Ok(after)

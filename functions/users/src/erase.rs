@@ -36,9 +36,7 @@ pub(crate) async fn erase(
     let actor = caller.user.user_id;
     if id == actor {
         let password = request.password.as_ref();
-        let reserved = users
-            .verify_own_password(&caller.user, password, &client, now)
-            .await?;
+        let reserved = users.verify_own_password(&caller.user, password, &client, now).await?;
         let (erased, _) = tokio::join!(users.erase_own(caller, now), users.store.release(reserved));
         erased?;
     } else if caller.user.profile == Profile::SuperAdmin {
@@ -66,9 +64,7 @@ impl Users {
             part => condition_error(part),
         };
         let (user, session) = (caller.user, caller.session);
-        let erased = self
-            .store
-            .update_own(user, session, now, erase, condition_error);
+        let erased = self.store.update_own(user, session, now, erase, condition_error);
         erased.await.map(drop)
     }
 
@@ -77,9 +73,7 @@ impl Users {
         let erase = |before: &User, tx: &mut Transaction| {
             let after = tx.erase(before, now)?;
             let (audit_id, action) = (random::id(now), Action::UserDeleted);
-            tx.record_audit(&AuditEntry::of_user(
-                audit_id, actor, action, before, &after, now,
-            ));
+            tx.record_audit(&AuditEntry::of_user(audit_id, actor, action, before, &after, now));
             Ok(after)
         };
         let condition_error = |part| match part {

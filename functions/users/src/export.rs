@@ -97,10 +97,8 @@ impl Users {
     async fn read_export(&self, caller: &SignedIn, now: Instant) -> Result<Export, StoreError> {
         let (store, user) = (&self.store, &caller.user);
         let id = user.user_id;
-        let lists: Vec<CourseList> = CourseState::ALL
-            .iter()
-            .map(|state| CourseList::OfAuthor(id, *state))
-            .collect();
+        let lists: Vec<CourseList> =
+            CourseState::ALL.iter().map(|state| CourseList::OfAuthor(id, *state)).collect();
         let lists = lists.as_slice();
         let (activity, sessions, mut passkeys, files, mut courses, mut sms, mut audit) = tokio::try_join!(
             all_pages(|at| async move {
@@ -135,10 +133,8 @@ impl Users {
         audit.retain(|entry| is_verified && may_audit(entry.actor_id, entry.committee_id));
         passkeys.retain(|passkey| passkey.is_of(user));
         let current = caller.session.sid;
-        let sessions = sessions
-            .into_iter()
-            .map(|session| SessionView::of(session, current))
-            .collect();
+        let sessions =
+            sessions.into_iter().map(|session| SessionView::of(session, current)).collect();
         Ok(Export {
             user: caller.account(),
             activity,
@@ -158,10 +154,7 @@ impl Users {
         let text = String::from(text).into();
         self.objects.put(&key, JSON, text).await?;
         let link = self.objects.link(&key, "export.json", JSON, LINK_LIFE, now);
-        Ok(ExportView::Link {
-            url: link.await?,
-            expires_at: now.after(LINK_LIFE),
-        })
+        Ok(ExportView::Link { url: link.await?, expires_at: now.after(LINK_LIFE) })
     }
 }
 

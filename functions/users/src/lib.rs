@@ -102,10 +102,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
             .route("/users/my-committee-users", get(my_committee_users::list))
             .route("/users/user-status/{userId}", put(user_status::set_status))
             .route("/users/avatar", post(avatar::upload))
-            .route(
-                "/users/{userId}",
-                get(show::show).put(change::update).delete(erase::erase),
-            )
+            .route("/users/{userId}", get(show::show).put(change::update).delete(erase::erase))
             .route("/users/{userId}/export", get(export::export))
             .route("/audit", get(audit::list))
             .with_state(users),
@@ -154,11 +151,7 @@ impl Users {
     /// Minimum password length of `user`: longer for administrators, unless they have a second factor.
     fn min_length(&self, user: &User) -> u64 {
         let needs_longer = user.profile.is_admin() && !user.is_otp_enabled;
-        if needs_longer {
-            self.min_length_admin
-        } else {
-            self.min_length
-        }
+        if needs_longer { self.min_length_admin } else { self.min_length }
     }
 
     /// Checks a new password and its confirmation. `old` is the current password, if the request contains it.
@@ -177,22 +170,12 @@ impl Users {
         if let Err(error) = self.check_password(&new.password, self.min_length(user), Some(owner)) {
             errors.push(FieldError::new("newPassword", error));
         } else if old.is_some_and(|old| are_equal(old, &new.password)) {
-            errors.push(FieldError::new(
-                "newPassword",
-                ValueError::PasswordUnchanged,
-            ));
+            errors.push(FieldError::new("newPassword", ValueError::PasswordUnchanged));
         }
         if !are_equal(&new.password, &new.confirmation) {
-            errors.push(FieldError::new(
-                "confirmPassword",
-                ValueError::PasswordMismatch,
-            ));
+            errors.push(FieldError::new("confirmPassword", ValueError::PasswordMismatch));
         }
-        if errors.is_empty() {
-            Ok(())
-        } else {
-            Err(ApiError::fields(errors))
-        }
+        if errors.is_empty() { Ok(()) } else { Err(ApiError::fields(errors)) }
     }
 
     /// Whether a mail code verifies the account, or only an administrator can.
@@ -214,27 +197,16 @@ pub(crate) struct NewPassword {
 impl NewPassword {
     fn read(fields: &mut Fields) -> Option<Self> {
         // The shortest length depends on the account.
-        let length = Constraint {
-            min: None,
-            ..Constraint::password(0)
-        };
+        let length = Constraint { min: None, ..Constraint::password(0) };
         let password = fields.required("newPassword", new_password(length));
         let confirmation = fields.required("confirmPassword", secret);
-        Some(Self {
-            password: password?,
-            confirmation: confirmation?,
-        })
+        Some(Self { password: password?, confirmation: confirmation? })
     }
 }
 
 /// Reads a new password, whose errors have the constraint `length`. It is checked later, with the other rules.
 fn new_password(length: Constraint) -> impl FnOnce(Value) -> Result<SecretString, InvalidValue> {
-    |value| {
-        secret(value).map_err(|invalid| InvalidValue {
-            constraint: length,
-            ..invalid
-        })
-    }
+    |value| secret(value).map_err(|invalid| InvalidValue { constraint: length, ..invalid })
 }
 
 /// Whether two passwords are equal after Unicode normalisation.

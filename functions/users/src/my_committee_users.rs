@@ -61,9 +61,7 @@ pub(crate) async fn list(
     let sees_accounts = caller.user.rights().reach(Right::ReadAccounts) >= Reach::Committee;
     let list = filter.list(committee.id, sees_accounts, caller.user.user_id);
     let list = paging.open(&users.cursors, list, now)?;
-    let matches = filter
-        .is_set()
-        .then_some(|user: &User| filter.matches(user, sees_accounts));
+    let matches = filter.is_set().then_some(|user: &User| filter.matches(user, sees_accounts));
     let store = &users.store;
     let read = store.users(committee.id, list.position(), list.limit, matches);
     let page = committee.if_exists(store, read).await?;
@@ -75,21 +73,13 @@ pub(crate) async fn list(
             View::Card(Card::from(user))
         }
     };
-    ok(UsersResponse {
-        users: page.items.into_iter().map(view).collect(),
-        next_cursor,
-    })
+    ok(UsersResponse { users: page.items.into_iter().map(view).collect(), next_cursor })
 }
 
 impl MyCommitteeUsersQuery {
     /// What a cursor is bound to.
     fn list(&self, committee_id: CommitteeId, sees_accounts: bool, caller: UserId) -> String {
-        let Self {
-            is_active,
-            is_verified,
-            profile,
-            words,
-        } = self;
+        let Self { is_active, is_verified, profile, words } = self;
         format!(
             "GET /users/my-committee-users {committee_id} {is_active:?} {is_verified:?} {profile:?} {words:?} {sees_accounts} \
              caller={caller}"
@@ -108,18 +98,11 @@ impl MyCommitteeUsersQuery {
     fn matches(&self, user: &User, sees_accounts: bool) -> bool {
         let matches_words = |words: &String| {
             let names = format!("{} {}", user.name, user.last_name);
-            let email = if sees_accounts {
-                user.email.as_str()
-            } else {
-                ""
-            };
+            let email = if sees_accounts { user.email.as_str() } else { "" };
             let text = format!("{} {email}", folded(&names));
-            words
-                .split_whitespace()
-                .all(|word| has_word_prefix(&text, word))
+            words.split_whitespace().all(|word| has_word_prefix(&text, word))
         };
-        self.is_active
-            .is_none_or(|is_active| user.is_active == is_active)
+        self.is_active.is_none_or(|is_active| user.is_active == is_active)
             && self
                 .is_verified
                 .is_none_or(|is_verified| !sees_accounts || user.is_verified == is_verified)
@@ -130,11 +113,7 @@ impl MyCommitteeUsersQuery {
 
 /// Whether a word of `text` begins with `prefix`.
 fn has_word_prefix(text: &str, prefix: &str) -> bool {
-    let is_word_start = |at: usize| {
-        text[..at]
-            .chars()
-            .next_back()
-            .is_none_or(|before| !before.is_alphanumeric())
-    };
+    let is_word_start =
+        |at: usize| text[..at].chars().next_back().is_none_or(|before| !before.is_alphanumeric());
     text.match_indices(prefix).any(|(at, _)| is_word_start(at))
 }

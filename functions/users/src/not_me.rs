@@ -41,10 +41,8 @@ pub(crate) async fn remove(
     let is_removable = |user: &User| user.removal_code.as_ref() == Some(&hash);
     match found.await.map(|user| user.filter(is_removable)) {
         Ok(Some(user)) => {
-            let (removed, _) = tokio::join!(
-                users.remove(user, &hash, now),
-                users.store.release(reserved)
-            );
+            let (removed, _) =
+                tokio::join!(users.remove(user, &hash, now), users.store.release(reserved));
             removed?;
             success(Message::AccountRemoved, Empty {})
         }

@@ -26,16 +26,11 @@ pub(crate) async fn request(
         return Err(ApiError::field("phone", ErrorCode::FieldRequired));
     }
     users.codes.require_reachable(user)?;
-    if let Some(reserved) = users
-        .codes
-        .reserve_send(CodeKind::Phone, user.email.as_str(), now)
-        .await?
+    if let Some(reserved) =
+        users.codes.reserve_send(CodeKind::Phone, user.email.as_str(), now).await?
     {
         let sent = users.codes.send_to_phone(user, &client, now).await;
-        users
-            .codes
-            .release_unless_sent(Some(reserved), sent)
-            .await?;
+        users.codes.release_unless_sent(Some(reserved), sent).await?;
     }
     success(Message::VerificationSent, Empty {})
 }
@@ -55,20 +50,12 @@ pub(crate) async fn verify(
 ) -> ApiResult<Empty> {
     let challenge = phone_challenge(caller.user.user_id, &caller.user.phone);
     let code = request.code.as_str();
-    let verified = users
-        .codes
-        .verify(CodeKind::Phone, challenge, code, &client, now)
-        .await?;
+    let verified = users.codes.verify(CodeKind::Phone, challenge, code, &client, now).await?;
     let VerifiedCode { code, reserved, .. } = verified.ok_or(ErrorCode::VerificationInvalid)?;
-    let (verified, _) = tokio::join!(
-        verify_number(&users, caller.user, &code, now),
-        users.store.release(reserved)
-    );
+    let (verified, _) =
+        tokio::join!(verify_number(&users, caller.user, &code, now), users.store.release(reserved));
     let found = (CodeKind::Phone, challenge, &code);
-    users
-        .codes
-        .return_unless_used(found, &client, verified)
-        .await?;
+    users.codes.return_unless_used(found, &client, verified).await?;
     success(Message::PhoneVerified, Empty {})
 }
 

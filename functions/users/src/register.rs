@@ -56,20 +56,16 @@ impl FromFields<Users> for RegisterRequest {
 
         if let Some(password) = &password {
             let owner = match (&name, &last_name, &email) {
-                (Some(name), Some(last_name), Some(email)) => Some(Owner {
-                    name: name.as_str(),
-                    last_name: last_name.as_str(),
-                    email,
-                }),
+                (Some(name), Some(last_name), Some(email)) => {
+                    Some(Owner { name: name.as_str(), last_name: last_name.as_str(), email })
+                }
                 _ => None,
             };
             if let Err(error) = users.check_password(password, users.min_length, owner) {
                 fields.reject("password", error);
             }
             if confirmation.as_ref().is_some_and(|given| {
-                given
-                    .as_ref()
-                    .is_some_and(|given| !are_equal(given, password))
+                given.as_ref().is_some_and(|given| !are_equal(given, password))
             }) {
                 fields.reject("confirmPassword", ValueError::PasswordMismatch);
             }
@@ -113,10 +109,7 @@ pub(crate) async fn register(
     user.unverified_until = Some(now.after(users.unverified_life));
     let mut tx = users.store.transaction();
     users.codes.welcome(&mut tx, &mut user, now)?;
-    tx.new_user(&NewUser {
-        user: user.clone(),
-        password_hash,
-    });
+    tx.new_user(&NewUser { user: user.clone(), password_hash });
     match tx.commit().await? {
         CommitOutcome::Committed => {
             let user = Account::of(user, committee);
@@ -154,14 +147,7 @@ impl RegisterRequest {
         let id = UserId::new(random::id(now));
         User {
             phone: self.phone,
-            ..User::new(
-                id,
-                self.name,
-                self.last_name,
-                self.email,
-                self.committee_id,
-                now,
-            )
+            ..User::new(id, self.name, self.last_name, self.email, self.committee_id, now)
         }
     }
 }

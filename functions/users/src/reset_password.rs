@@ -29,10 +29,7 @@ pub(crate) async fn request(
     Now(now): Now,
     QueryInput(request): QueryInput<ResetCodeQuery>,
 ) -> ApiResult<Empty> {
-    users
-        .codes
-        .send_to_owner(CodeKind::Reset, &request.email, request.method, now)
-        .await?;
+    users.codes.send_to_owner(CodeKind::Reset, &request.email, request.method, now).await?;
     success(Message::ResetCodeSent, Empty {})
 }
 
@@ -54,21 +51,13 @@ pub(crate) async fn reset(
 ) -> ApiResult<Empty> {
     let challenge = email_challenge(&request.email);
     let code = request.code.as_str();
-    let verified = users
-        .codes
-        .verify(CodeKind::Reset, challenge, code, &client, now)
-        .await?;
+    let verified = users.codes.verify(CodeKind::Reset, challenge, code, &client, now).await?;
     let VerifiedCode { code, reserved, .. } = verified.ok_or(ErrorCode::ResetCodeInvalid)?;
     // If the release fails, the counter expires with its window.
-    let (replaced, _) = tokio::join!(
-        replace(&users, &request, &code, now),
-        users.store.release(reserved)
-    );
+    let (replaced, _) =
+        tokio::join!(replace(&users, &request, &code, now), users.store.release(reserved));
     let found = (CodeKind::Reset, challenge, &code);
-    users
-        .codes
-        .return_unless_used(found, &client, replaced)
-        .await?;
+    users.codes.return_unless_used(found, &client, replaced).await?;
     success(Message::PasswordChanged, Empty {})
 }
 
@@ -81,17 +70,14 @@ async fn replace(
 ) -> Result<(), ApiError> {
     let new_hash = OnceCell::new();
     let replace = || async {
-        let (user, credentials) = tokio::join!(
-            users.store.user(code.user_id),
-            users.store.credentials(code.user_id)
-        );
+        let (user, credentials) =
+            tokio::join!(users.store.user(code.user_id), users.store.credentials(code.user_id));
         let is_meant = |user: &User| may_use(user, code) && user.email == request.email;
         let user = user?.filter(is_meant).ok_or(ErrorCode::ResetCodeInvalid)?;
         let old_hash = credentials?.map(|credentials| credentials.password_hash);
         users.check_new_password(&user, &request.new, None)?;
-        let new_hash = new_hash
-            .get_or_try_init(|| users.hasher.hash(&request.new.password))
-            .await?;
+        let new_hash =
+            new_hash.get_or_try_init(|| users.hasher.hash(&request.new.password)).await?;
         let after = user.changed(|user| {
             if !code.by_mail {
                 user.revoke_sessions();
@@ -102,19 +88,14 @@ async fn replace(
         });
         let (challenge, notification) = (
             email_challenge(&request.email),
-            Notification::PasswordChanged {
-                at: now,
-                has_passkeys: after.passkeys > 0,
-            },
+            Notification::PasswordChanged { at: now, has_passkeys: after.passkeys > 0 },
         );
         let mut tx = users.store.transaction();
         tx.use_code(CodeKind::Reset, challenge, code, now);
         tx.change_password(user.user_id, old_hash.as_deref(), new_hash);
         tx.change_user(&user, &after);
         tx.send(&users.codes.outbox().notify(&after, notification, now)?);
-        users
-            .codes
-            .report_removed_passkeys(&mut tx, &user, &after, now)?;
+        users.codes.report_removed_passkeys(&mut tx, &user, &after, now)?;
         Ok((tx, ()))
     };
     let condition_error = |part| (part == Part::Code).then(|| ErrorCode::ResetCodeInvalid.into());

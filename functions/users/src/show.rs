@@ -32,10 +32,7 @@ pub(crate) async fn show(
     Path(id): Path<UserId>,
 ) -> ApiResult<UserResponse> {
     if id == caller.user.user_id {
-        return ok(UserResponse {
-            user: View::Account(Box::new(caller.account())),
-            version: None,
-        });
+        return ok(UserResponse { user: View::Account(Box::new(caller.account())), version: None });
     }
     caller.require_verified()?;
     let rights = caller.user.rights();
@@ -47,22 +44,12 @@ pub(crate) async fn show(
     let user = user.ok_or(ErrorCode::UserNotFound)?;
     let version = rights.may_edit(&user.rights()).then_some(user.version);
     if !rights.may(Right::ReadAccounts, user.user_id, user.committee_id) {
-        return ok(UserResponse {
-            user: View::Card(user.into()),
-            version,
-        });
+        return ok(UserResponse { user: View::Card(user.into()), version });
     }
     let committee = if user.committee_id == caller.user.committee_id {
         caller.committee
     } else {
-        users
-            .store
-            .committee(user.committee_id)
-            .await?
-            .ok_or(ErrorCode::UserNotFound)?
+        users.store.committee(user.committee_id).await?.ok_or(ErrorCode::UserNotFound)?
     };
-    ok(UserResponse {
-        user: View::Account(Box::new(Account::of(user, committee))),
-        version,
-    })
+    ok(UserResponse { user: View::Account(Box::new(Account::of(user, committee))), version })
 }

@@ -35,12 +35,7 @@ pub(crate) async fn set_status(
             user.is_active = request.is_active;
         }))
     };
-    let user = admin
-        .edit(&users.store, user, Action::UserStatusChanged, now, set)
-        .await?;
+    let user = admin.edit(&users.store, user, Action::UserStatusChanged, now, set).await?;
     let committee = admin.committee_of(&users.store, &user).await?;
-    success(
-        Message::UserStatusUpdated,
-        EditableAccount::of(user, committee),
-    )
+    success(Message::UserStatusUpdated, EditableAccount::of(user, committee))
 }

@@ -11,12 +11,7 @@ impl Worker {
     /// otherwise it is discarded. The objects of a deleted file are deleted, and deleted again at
     /// [`File::writes_end`](domain::file::File::writes_end), because they may have been written in between.
     pub(crate) async fn settle_file(&self, id: FileId) -> Result<(), Error> {
-        let Services {
-            store,
-            objects,
-            clock,
-            ..
-        } = &*self.0;
+        let Services { store, objects, clock, .. } = &*self.0;
         let now = clock.now();
         let Some(DueFile { file, .. }) = store.due_file(id).await?.filter(|due| due.due_at <= now)
         else {

@@ -23,12 +23,7 @@ impl Worker {
     /// user's item brings the next stream record. Their courses belong to the committee and are kept with the contact
     /// details of the committee. The avatar comes last: if S3 fails, all other data is already deleted.
     pub(crate) async fn delete_user_data(&self, id: UserId) -> Result<(), Error> {
-        let Services {
-            store,
-            objects,
-            clock,
-            ..
-        } = &*self.0;
+        let Services { store, objects, clock, .. } = &*self.0;
         store.erase_unverified(id, clock.now()).await?;
         let Some(erasure) = store.erasure(id, clock.now()).await? else {
             return Ok(());
@@ -39,9 +34,7 @@ impl Worker {
         let has_activity = store.delete_login_activity(id).await?;
         let has_sessions = store.delete_sessions(id).await?;
         if has_files || courses != CoursesLeft::None || has_sms || has_activity || has_sessions {
-            return Ok(store
-                .continue_erasure(&erasure, &courses, clock.now())
-                .await?);
+            return Ok(store.continue_erasure(&erasure, &courses, clock.now()).await?);
         }
         store.delete_devices(id).await?;
         store.delete_passkeys(&store.passkeys(id).await?).await?;
@@ -109,10 +102,8 @@ impl Worker {
             CoursesLeft::After(position) => Some(position.as_str()),
             CoursesLeft::None => return Ok(CoursesLeft::None),
         };
-        let lists: Vec<CourseList> = State::ALL
-            .iter()
-            .map(|state| CourseList::OfAuthor(id, *state))
-            .collect();
+        let lists: Vec<CourseList> =
+            State::ALL.iter().map(|state| CourseList::OfAuthor(id, *state)).collect();
         let page = self.0.store.courses(&lists, position, PAGE).await?;
         for course in page.items {
             self.replace_contact(course).await?;

@@ -96,26 +96,18 @@ impl Worker {
         let id = &status.notification.message_id;
         let (number, receipt) = (&status.delivery.destination, status.receipt());
         if receipt.status == State::Undelivered {
-            tracing::info!(
-                id,
-                reason = receipt.reason,
-                "a text message was not delivered"
-            );
+            tracing::info!(id, reason = receipt.reason, "a text message was not delivered");
         }
         let now = self.0.clock.now();
         let store = &self.0.store;
-        Ok(store
-            .record_receipt(id, number, accepted_at, &receipt, now)
-            .await?)
+        Ok(store.record_receipt(id, number, accepted_at, &receipt, now).await?)
     }
 }
 
 fn unpacked(data: &str) -> Result<LogBatch, Error> {
     let compressed = BASE64.decode(data.as_bytes())?;
     let mut json = Vec::new();
-    GzDecoder::new(compressed.as_slice())
-        .take(MAX_BYTES)
-        .read_to_end(&mut json)?;
+    GzDecoder::new(compressed.as_slice()).take(MAX_BYTES).read_to_end(&mut json)?;
     Ok(serde_json::from_slice(&json)?)
 }
 

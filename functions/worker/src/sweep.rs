@@ -123,10 +123,7 @@ struct Waiting<'a> {
 impl<'a> Waiting<'a> {
     fn new(worker: &'a Worker) -> Self {
         let [fetches] = random::bytes();
-        Self {
-            worker,
-            fetches: AtomicU8::new(fetches),
-        }
+        Self { worker, fetches: AtomicU8::new(fetches) }
     }
 }
 

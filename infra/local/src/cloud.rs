@@ -106,18 +106,9 @@ impl Cloud {
         // all requests for the write. A killed process loses nothing; a power failure loses the last writes.
         database.disable_bulk_loading().map_err(damaged)?;
         number_stream(&file).map_err(|error| {
-            LocalError::new(format!(
-                "The data file {} cannot be used: {error}.",
-                file.display()
-            ))
+            LocalError::new(format!("The data file {} cannot be used: {error}.", file.display()))
         })?;
-        Self::start(
-            database,
-            &folder.join("s3"),
-            Recorder::in_folder(folder)?,
-            Some(folder),
-        )
-        .await
+        Self::start(database, &folder.join("s3"), Recorder::in_folder(folder)?, Some(folder)).await
     }
 
     async fn start(
@@ -133,9 +124,7 @@ impl Cloud {
         }
         let no_port =
             |error| LocalError::new(format!("No port can be opened on 127.0.0.1: {error}."));
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .await
-            .map_err(no_port)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
         let (parameters, guard) = (Parameters::default(), Authorizer::default());
         let tables = StrictTables::new(database.clone());
@@ -155,10 +144,7 @@ impl Cloud {
         };
         let latest = latest(&database)?;
         let readers = [latest.clone(), latest].map(|position| {
-            Mutex::new(StreamReader {
-                position: Some(position),
-                late: Vec::new(),
-            })
+            Mutex::new(StreamReader { position: Some(position), late: Vec::new() })
         });
         tokio::spawn(accept(listener, Arc::new(service)));
         let uapi = Uapi::start(account, faults.clone()).await?;
@@ -222,9 +208,7 @@ impl Cloud {
             Some(iterator) => iterator,
             None => latest(&self.database)?,
         };
-        let read = self
-            .database
-            .get_records(request(json!({ "ShardIterator": iterator }))?);
+        let read = self.database.get_records(request(json!({ "ShardIterator": iterator }))?);
         let read =
             read.map_err(|error| LocalError::new(format!("The stream cannot be read: {error}.")))?;
         reader.position = Some(read.next_shard_iterator.unwrap_or(iterator));
@@ -296,12 +280,7 @@ impl Cloud {
         let stats = self.database.table_stats().unwrap_or_default();
         stats
             .into_iter()
-            .map(|table| {
-                (
-                    table.table_name,
-                    u64::try_from(table.item_count).unwrap_or(0),
-                )
-            })
+            .map(|table| (table.table_name, u64::try_from(table.item_count).unwrap_or(0)))
             .collect()
     }
 
@@ -321,16 +300,11 @@ impl Cloud {
     /// When there is no such table, or an item has no keys. Then no item is written.
     pub fn import(&self, table: &str, items: Vec<Value>) -> Result<usize, LocalError> {
         self.expiry.abort();
-        let items = items
-            .into_iter()
-            .map(request)
-            .collect::<Result<Vec<_>, _>>()?;
+        let items = items.into_iter().map(request).collect::<Result<Vec<_>, _>>()?;
         let failed =
             |error| LocalError::new(format!("The items cannot be written to {table}: {error}."));
         self.database.enable_bulk_loading().map_err(failed)?;
-        let imported = self
-            .database
-            .import_items(table, items, ImportOptions::default());
+        let imported = self.database.import_items(table, items, ImportOptions::default());
         self.database.disable_bulk_loading().map_err(failed)?;
         Ok(imported.map_err(failed)?.bytes_imported)
     }
@@ -349,18 +323,13 @@ fn latest(database: &Database) -> Result<String, LocalError> {
     let found = database
         .get_shard_iterator(request(request_json)?)
         .map_err(|error| LocalError::new(format!("There is no stream: {error}.")))?;
-    found
-        .shard_iterator
-        .ok_or_else(|| LocalError::new("There is no stream."))
+    found.shard_iterator.ok_or_else(|| LocalError::new("There is no stream."))
 }
 
 /// S3 on the folder `files`, for requests that are signed with one of `keys`.
 fn file_store(files: &Path, keys: [&AccessKey; 2]) -> Result<S3Service, LocalError> {
     let unwritable = |error| {
-        LocalError::new(format!(
-            "The folder {} cannot be written: {error}.",
-            files.display()
-        ))
+        LocalError::new(format!("The folder {} cannot be written: {error}.", files.display()))
     };
     std::fs::create_dir_all(files.join(BUCKET)).map_err(unwritable)?;
     let store = FileSystem::new(files).map_err(|error| {

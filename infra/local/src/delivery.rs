@@ -112,23 +112,14 @@ pub async fn deliver_to(
 ) -> Result<usize, LocalError> {
     let records = next_records(cloud, consumer)?;
     let is_repeated = !records.is_empty()
-        && cloud
-            .faults()
-            .inject_fault(Service::Dynamodb, GET_RECORDS)
-            .is_some();
-    let kept = if is_repeated {
-        records.clone()
-    } else {
-        Vec::new()
-    };
+        && cloud.faults().inject_fault(Service::Dynamodb, GET_RECORDS).is_some();
+    let kept = if is_repeated { records.clone() } else { Vec::new() };
     let mut late = cloud.exchange_late_records(consumer, kept);
     let count = records.len() + late.len();
     if is_repeated {
         deliver_poisoned(consumers, consumer, records).await?;
     } else if !records.is_empty() {
-        consumers
-            .invoke(consumer, json!({ "Records": records }))
-            .await?;
+        consumers.invoke(consumer, json!({ "Records": records })).await?;
     }
     if !late.is_empty() {
         // Stable: the records of one item stay in order.

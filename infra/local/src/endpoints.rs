@@ -30,10 +30,11 @@ pub fn endpoints(root: &Path) -> Result<Vec<Endpoint>, LocalError> {
     let mut endpoints = Vec::new();
     for function in names(root, "functions")? {
         let source = read(root, &format!("functions/{function}/src/lib.rs"))?;
-        endpoints.extend(routes_in(&source).into_iter().map(|route| Endpoint {
-            function: function.clone(),
-            route,
-        }));
+        endpoints.extend(
+            routes_in(&source)
+                .into_iter()
+                .map(|route| Endpoint { function: function.clone(), route }),
+        );
     }
     Ok(endpoints)
 }
@@ -58,26 +59,17 @@ pub fn missing(root: &Path) -> Result<Vec<String>, LocalError> {
         let has_row = COSTS.iter().any(|budget| budget.route == route);
         let is_fallback = function == FALLBACK;
         for (is_there, what) in [
-            (
-                operations.contains(route),
-                "no operation in infra/api/openapi.yaml".to_owned(),
-            ),
+            (operations.contains(route), "no operation in infra/api/openapi.yaml".to_owned()),
             (
                 has_row || route == WITHOUT_COSTS,
                 "no row of COSTS in shared/store/src/keys/costs.rs".to_owned(),
             ),
-            (
-                with_event.contains(route),
-                format!("no event in events/{function}/"),
-            ),
+            (with_event.contains(route), format!("no event in events/{function}/")),
             (
                 matrix.contains(&format!("\"{route}\"")),
                 "no row of endpoints() in tests/api/matrix.rs".to_owned(),
             ),
-            (
-                is_fallback || root.join(&test).is_file(),
-                format!("no {test}"),
-            ),
+            (is_fallback || root.join(&test).is_file(), format!("no {test}")),
             (
                 is_fallback || gateway.contains(&(function.clone(), gateway_route(route))),
                 format!("no event of {function} in infra/template.yaml"),
@@ -139,10 +131,7 @@ pub(crate) fn endpoint_of<'a>(
                     .all(|(part, given)| part.starts_with('{') || part == given)
         })
     };
-    endpoints
-        .iter()
-        .filter(fits)
-        .min_by_key(|endpoint| endpoint.route.matches('{').count())
+    endpoints.iter().filter(fits).min_by_key(|endpoint| endpoint.route.matches('{').count())
 }
 
 /// The routes that `source` declares, formatted by rustfmt: one for each handler of each `.route(…)`.
@@ -182,9 +171,7 @@ fn calls(source: &str, name: &str) -> bool {
     source.match_indices(name).any(|(at, _)| {
         let (before, found) = source.split_at(at);
         !before.ends_with(is_part_of_name)
-            && found
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with('('))
+            && found.strip_prefix(name).is_some_and(|rest| rest.starts_with('('))
     })
 }
 
@@ -211,9 +198,7 @@ fn operations_in(text: &str) -> BTreeSet<String> {
 fn gateway_routes_in(text: &str) -> BTreeSet<(String, String)> {
     let (mut routes, mut resource) = (BTreeSet::new(), String::new());
     for line in text.lines() {
-        if let Some(name) = line
-            .strip_prefix("  ")
-            .and_then(|line| line.strip_suffix(':'))
+        if let Some(name) = line.strip_prefix("  ").and_then(|line| line.strip_suffix(':'))
             && !name.starts_with(' ')
         {
             resource = name.to_lowercase();
@@ -236,10 +221,7 @@ pub(crate) fn gateway_route(route: &str) -> String {
     let is_below = |prefix: &&str| path == *prefix || path.starts_with(&format!("{prefix}/"));
     let end = match OWN_PREFIXES.iter().copied().find(is_below) {
         Some(prefix) => prefix.len(),
-        None => path
-            .match_indices('/')
-            .nth(1)
-            .map_or(path.len(), |(end, _)| end),
+        None => path.match_indices('/').nth(1).map_or(path.len(), |(end, _)| end),
     };
     let (prefix, rest) = path.split_at(end);
     let version = if prefix == "/media" { "" } else { "/api/v1" };

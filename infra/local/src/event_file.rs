@@ -84,9 +84,7 @@ pub fn write(
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let endpoints = endpoints(root)?;
     let endpoint = endpoint_of(&endpoints, method, path).ok_or_else(|| {
-        LocalError::new(format!(
-            "No function has the route {method} {path}: add it first."
-        ))
+        LocalError::new(format!("No function has the route {method} {path}: add it first."))
     })?;
     if let Some(body) = body {
         serde_json::from_str::<Value>(body)
@@ -129,11 +127,7 @@ fn event(
     } else {
         format!("ANY {gateway_route}")
     };
-    let prefix = if gateway_route.starts_with("/api/v1") {
-        "/api/v1"
-    } else {
-        ""
-    };
+    let prefix = if gateway_route.starts_with("/api/v1") { "/api/v1" } else { "" };
     let raw_path = format!("{prefix}{path}");
     let mut headers: BTreeMap<&str, String> = [
         ("accept", "application/json"),
@@ -142,10 +136,7 @@ fn event(
         ("authorization", "Bearer <ACCESS_TOKEN>"),
         ("host", DOMAIN),
         ("user-agent", BROWSER),
-        (
-            "x-amzn-trace-id",
-            "Root=1-6b001734-44d79b38ae2c8fb5159ccea2",
-        ),
+        ("x-amzn-trace-id", "Root=1-6b001734-44d79b38ae2c8fb5159ccea2"),
         ("x-forwarded-for", ADDRESS),
         ("x-forwarded-port", "443"),
         ("x-forwarded-proto", "https"),
@@ -163,9 +154,7 @@ fn event(
         raw_path: &raw_path,
         raw_query_string: query,
         headers,
-        query_string_parameters: form_urlencoded::parse(query.as_bytes())
-            .into_owned()
-            .collect(),
+        query_string_parameters: form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
         request_context: Context {
             account_id: "123456789012",
             api_id: "a1b2c3d4e5",

@@ -86,39 +86,24 @@ pub struct Fault {
 impl Fault {
     /// A fault of kind `mode`, for all requests until cleared.
     pub const fn new(mode: Mode) -> Self {
-        Self {
-            mode,
-            times: None,
-            delay_ms: None,
-            operation: None,
-            error: None,
-        }
+        Self { mode, times: None, delay_ms: None, operation: None, error: None }
     }
 
     /// Limits the fault to `times` requests.
     #[must_use]
     pub fn times(self, times: u32) -> Self {
-        Self {
-            times: Some(times),
-            ..self
-        }
+        Self { times: Some(times), ..self }
     }
 
     /// Limits the fault to `operation`.
     #[must_use]
     pub fn on(self, operation: &str) -> Self {
-        Self {
-            operation: Some(operation.to_owned()),
-            ..self
-        }
+        Self { operation: Some(operation.to_owned()), ..self }
     }
 
     /// A fault of kind [`Mode::Error`] with this `name`, until cleared.
     pub fn named(name: &str) -> Self {
-        Self {
-            error: Some(name.to_owned()),
-            ..Self::new(Mode::Error)
-        }
+        Self { error: Some(name.to_owned()), ..Self::new(Mode::Error) }
     }
 
     /// The delay, or its default.
@@ -198,9 +183,7 @@ impl Faults {
     pub(crate) fn lag(&self) -> Option<Duration> {
         let active = self.active();
         let fault = active.by_service.get(&Service::Dynamodb);
-        fault
-            .filter(|fault| fault.mode == Mode::Stale)
-            .map(Fault::delay)
+        fault.filter(|fault| fault.mode == Mode::Stale).map(Fault::delay)
     }
 
     fn take(&self, service: Service, applies: impl Fn(&Fault) -> bool) -> Option<Fault> {

@@ -117,9 +117,7 @@ fn asks_to_close(headers: &HeaderMap) -> bool {
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','));
-    words
-        .map(str::trim)
-        .any(|word| word.eq_ignore_ascii_case("close"))
+    words.map(str::trim).any(|word| word.eq_ignore_ascii_case("close"))
 }
 
 /// Reads the body, or the beginning of one that is too long. The rest is read and dropped, because clients read the
@@ -149,12 +147,7 @@ impl Body for WholeBody {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(
-            self.0
-                .take()
-                .filter(|body| !body.is_empty())
-                .map(|body| Ok(Frame::data(body))),
-        )
+        Poll::Ready(self.0.take().filter(|body| !body.is_empty()).map(|body| Ok(Frame::data(body))))
     }
 
     fn is_end_stream(&self) -> bool {

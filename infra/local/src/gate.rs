@@ -138,10 +138,8 @@ impl CloudEndpoint {
             Ok(role) => role,
             Err(error) => return Ok(unauthenticated(service, error)),
         };
-        let is_allowed = |action: &str| {
-            self.guard
-                .allows(role, || vec![(action.to_owned(), String::new())])
-        };
+        let is_allowed =
+            |action: &str| self.guard.allows(role, || vec![(action.to_owned(), String::new())]);
         match service {
             "sns" if !is_allowed("sns:Publish") => {
                 Ok(sns_error("AuthorizationError", StatusCode::FORBIDDEN))
@@ -152,10 +150,7 @@ impl CloudEndpoint {
             }
             "ses" => self.ses(&parts, &body).await,
             "ssm" => self.ssm(operation, &body).await,
-            _ if !self
-                .guard
-                .allows(role, || guard::of_tables(operation, &body)) =>
-            {
+            _ if !self.guard.allows(role, || guard::of_tables(operation, &body)) => {
                 Ok(tables::dynamodb_error("AccessDeniedException", json!({})))
             }
             _ => self.tables(operation, &body).await,
@@ -211,10 +206,9 @@ impl CloudEndpoint {
                 answer();
                 Err("injected fault: silent".into())
             }
-            Mode::Error => Ok(error(
-                fault.error.as_deref().unwrap_or(unavailable),
-                StatusCode::BAD_REQUEST,
-            )),
+            Mode::Error => {
+                Ok(error(fault.error.as_deref().unwrap_or(unavailable), StatusCode::BAD_REQUEST))
+            }
             // The others are of DynamoDB, or of connections.
             _ => Ok(answer()),
         }
@@ -263,10 +257,9 @@ impl CloudEndpoint {
         };
         if has_origin {
             for (name, value) in CORS {
-                response.headers_mut().insert(
-                    HeaderName::from_static(name),
-                    HeaderValue::from_static(value),
-                );
+                response
+                    .headers_mut()
+                    .insert(HeaderName::from_static(name), HeaderValue::from_static(value));
             }
         }
         Ok(response)
@@ -279,11 +272,8 @@ impl CloudEndpoint {
             .get(header::AUTHORIZATION)
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default();
-        let form = if request.method() == Method::POST {
-            guard::head(request.body())
-        } else {
-            "".into()
-        };
+        let form =
+            if request.method() == Method::POST { guard::head(request.body()) } else { "".into() };
         let signers = [signed, request.uri().query().unwrap_or_default(), &form];
         let role = signers.into_iter().find_map(|text| {
             guard::role_in(text, &self.files_key.id).or_else(|| guard::role_in(text, &self.key.id))
@@ -299,19 +289,13 @@ impl CloudEndpoint {
             Method::DELETE => "Delete",
             _ => "Get",
         };
-        let fault = self
-            .faults
-            .inject_fault(Service::S3, &format!("{verb}Object"));
+        let fault = self.faults.inject_fault(Service::S3, &format!("{verb}Object"));
         let refuses = fault
             .as_ref()
             .is_some_and(|fault| matches!(fault.mode, Mode::Throttle | Mode::Refuse | Mode::Error));
-        let response = if refuses {
-            Response::new(Full::default())
-        } else {
-            self.stored(request).await?
-        };
-        self.with_fault(fault, || response, s3_error, ["SlowDown", "InternalError"])
-            .await
+        let response =
+            if refuses { Response::new(Full::default()) } else { self.stored(request).await? };
+        self.with_fault(fault, || response, s3_error, ["SlowDown", "InternalError"]).await
     }
 
     async fn stored(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
@@ -325,10 +309,7 @@ impl CloudEndpoint {
             && request.headers().contains_key(header::IF_NONE_MATCH);
         let path = request.uri().path().trim_start_matches('/');
         if must_be_new && self.folder.join(path).exists() {
-            return Ok(s3_error(
-                "PreconditionFailed",
-                StatusCode::PRECONDITION_FAILED,
-            ));
+            return Ok(s3_error("PreconditionFailed", StatusCode::PRECONDITION_FAILED));
         }
         let body = if request.method() == Method::POST {
             in_frames(request.body()).boxed()
@@ -344,12 +325,7 @@ impl CloudEndpoint {
         let (parts, body) = response.into_parts();
         Ok(Response::from_parts(
             parts,
-            Full::new(
-                body.collect()
-                    .await
-                    .map_err(|error| error.to_string())?
-                    .to_bytes(),
-            ),
+            Full::new(body.collect().await.map_err(|error| error.to_string())?.to_bytes()),
         ))
     }
 }
@@ -358,11 +334,7 @@ impl CloudEndpoint {
 fn in_frames(body: &Bytes) -> impl Body<Data = Bytes, Error = Infallible> + Send + Sync + 'static {
     let starts = (0..body.len()).step_by(FRAME);
     let frames: Vec<_> = starts
-        .map(|start| {
-            Ok(Frame::data(
-                body.slice(start..body.len().min(start + FRAME)),
-            ))
-        })
+        .map(|start| Ok(Frame::data(body.slice(start..body.len().min(start + FRAME)))))
         .collect();
     StreamBody::new(stream::iter(frames))
 }
@@ -382,10 +354,9 @@ fn s3_error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
     );
     let mut response = Response::new(Full::new(xml.into()));
     *response.status_mut() = status;
-    response.headers_mut().insert(
-        http::header::CONTENT_TYPE,
-        HeaderValue::from_static("application/xml"),
-    );
+    response
+        .headers_mut()
+        .insert(http::header::CONTENT_TYPE, HeaderValue::from_static("application/xml"));
     response
 }
 

@@ -39,10 +39,7 @@ impl Authorizer {
 
     /// The permissions that functions needed so far, allowed or not.
     pub fn asked(&self) -> BTreeSet<AccessRequest> {
-        self.asked
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether `role` has all permissions of `asked`, which is evaluated only with a callback. Requests without a role
@@ -57,17 +54,10 @@ impl Authorizer {
         };
         let requests: Vec<AccessRequest> = asked()
             .into_iter()
-            .map(|(action, resource)| AccessRequest {
-                role: role.to_owned(),
-                action,
-                resource,
-            })
+            .map(|(action, resource)| AccessRequest { role: role.to_owned(), action, resource })
             .collect();
         let is_allowed = requests.iter().all(callback);
-        self.asked
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend(requests);
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).extend(requests);
         is_allowed
     }
 }
@@ -75,9 +65,7 @@ impl Authorizer {
 /// The role in the id of the access key that `text`, a signature, contains; `key` is the id without the role.
 pub(crate) fn role_in<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(key)?;
-    rest.strip_prefix('.')?
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .next()
+    rest.strip_prefix('.')?.split(|c: char| !c.is_ascii_alphanumeric()).next()
 }
 
 /// The permissions that a DynamoDB request needs; a transaction needs one per part
@@ -86,10 +74,9 @@ pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<(String, String)> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let named = |operation: &str, request: &Value| {
         let table = request["TableName"].as_str().unwrap_or_default();
-        let resource = request["IndexName"].as_str().map_or_else(
-            || table.to_owned(),
-            |index| format!("{table}/index/{index}"),
-        );
+        let resource = request["IndexName"]
+            .as_str()
+            .map_or_else(|| table.to_owned(), |index| format!("{table}/index/{index}"));
         (format!("dynamodb:{operation}"), resource)
     };
     match operation {
@@ -107,15 +94,11 @@ pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<(String, String)> {
                     format!("{part}Item")
                 }
             };
-            parts
-                .map(|(part, request)| named(&operation(part), request))
-                .collect()
+            parts.map(|(part, request)| named(&operation(part), request)).collect()
         }
         "BatchGetItem" => {
             let tables = body["RequestItems"].as_object().into_iter().flatten();
-            tables
-                .map(|(table, _)| ("dynamodb:BatchGetItem".to_owned(), table.clone()))
-                .collect()
+            tables.map(|(table, _)| ("dynamodb:BatchGetItem".to_owned(), table.clone())).collect()
         }
         _ => vec![named(operation, &body)],
     }
@@ -143,16 +126,9 @@ pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<(String, Str
         _ => "s3:GetObject",
     };
     let form = head(request.body().as_ref());
-    let in_form = || {
-        form.split("name=\"key\"")
-            .nth(1)
-            .and_then(|rest| rest.trim_start().lines().next())
-    };
-    let key = if *request.method() == Method::POST {
-        in_form().unwrap_or_default()
-    } else {
-        key
-    };
+    let in_form =
+        || form.split("name=\"key\"").nth(1).and_then(|rest| rest.trim_start().lines().next());
+    let key = if *request.method() == Method::POST { in_form().unwrap_or_default() } else { key };
     let read = source.map(|source| ("s3:GetObject", key_in(source)));
     [(action, key)]
         .into_iter()
@@ -163,7 +139,5 @@ pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<(String, Str
 
 /// The object key in `path`, which begins with the bucket's name.
 fn key_in(path: &str) -> &str {
-    path.trim_start_matches('/')
-        .split_once('/')
-        .map_or("", |(_, key)| key)
+    path.trim_start_matches('/').split_once('/').map_or("", |(_, key)| key)
 }

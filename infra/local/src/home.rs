@@ -63,9 +63,7 @@ impl LocalSettings {
 
     /// Sets `name` to `value` if it is not set.
     pub fn set_default(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
-        self.0
-            .entry(name.to_owned())
-            .or_insert_with(|| value.into());
+        self.0.entry(name.to_owned()).or_insert_with(|| value.into());
         self
     }
 
@@ -94,10 +92,7 @@ impl LocalSettings {
         self.set("EDGE_SECRETS", NamedKey::generate("local").to_setting());
         self.set(
             "CANARY_SIGN_IN",
-            format!(
-                "canary@halqa.invalid {}",
-                NamedKey::generate("local").to_setting()
-            ),
+            format!("canary@halqa.invalid {}", NamedKey::generate("local").to_setting()),
         )
     }
 
@@ -125,10 +120,8 @@ impl LocalSettings {
             }
             fs::remove_file(&file).map_err(|error| unusable(&error))?;
         }
-        let keys: HashMap<&str, String> = KEYS
-            .into_iter()
-            .filter_map(|name| Some((name, self.get(name)?)))
-            .collect();
+        let keys: HashMap<&str, String> =
+            KEYS.into_iter().filter_map(|name| Some((name, self.get(name)?))).collect();
         let text = serde_json::to_string_pretty(&keys).map_err(|error| unusable(&error))?;
         let mut options = fs::OpenOptions::new();
         let mut opened = options
@@ -137,9 +130,7 @@ impl LocalSettings {
             .mode(0o600)
             .open(&file)
             .map_err(|error| unusable(&error))?;
-        opened
-            .write_all(text.as_bytes())
-            .map_err(|error| unusable(&error))?;
+        opened.write_all(text.as_bytes()).map_err(|error| unusable(&error))?;
         Ok(self)
     }
 
@@ -152,23 +143,14 @@ impl LocalSettings {
         let file = folder.join("environment");
         let unwritable =
             |error| LocalError::new(format!("{} cannot be written: {error}.", file.display()));
-        let names = cloud
-            .settings()
-            .into_iter()
-            .map(|(name, _)| name)
-            .chain(KEYS);
-        let lines: String = names
-            .filter_map(|name| Some(format!("{name}={}\n", self.get(name)?)))
-            .collect();
+        let names = cloud.settings().into_iter().map(|(name, _)| name).chain(KEYS);
+        let lines: String =
+            names.filter_map(|name| Some(format!("{name}={}\n", self.get(name)?))).collect();
         // A new file, because an existing one may have wider permissions.
         let _ = fs::remove_file(&file);
         let mut options = fs::OpenOptions::new();
-        let mut opened = options
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&file)
-            .map_err(unwritable)?;
+        let mut opened =
+            options.write(true).create_new(true).mode(0o600).open(&file).map_err(unwritable)?;
         opened.write_all(lines.as_bytes()).map_err(unwritable)
     }
 
@@ -240,15 +222,9 @@ pub fn make_folder(folder: &Path) -> Result<(), LocalError> {
         ))
     };
     // It contains password hashes, so only the owner has access.
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .map_err(unwritable)?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
     let probe = folder.join(".writable");
-    fs::write(&probe, b"")
-        .and_then(|()| fs::remove_file(&probe))
-        .map_err(unwritable)
+    fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)).map_err(unwritable)
 }
 
 /// Deletes the data folder with all that is in it. An absent folder is no error.
@@ -304,14 +280,7 @@ pub async fn bootstrap(
     // Does nothing if the folder has an administrator with another address.
     setup
         .store
-        .bootstrap(
-            &committee,
-            &NewUser {
-                user,
-                password_hash,
-            },
-            setup.store.transaction(),
-        )
+        .bootstrap(&committee, &NewUser { user, password_hash }, setup.store.transaction())
         .await?;
     Ok(())
 }
@@ -321,9 +290,7 @@ fn first_committee(email: &Email, now: Instant) -> Result<Committee, LocalError>
     Ok(Committee {
         committee_id: CommitteeId::new(random::id(now)),
         name_arabe: "الجامعة الوطنية للتكوين".parse().map_err(malformed)?,
-        name_latin: "Fédération nationale de la formation"
-            .parse()
-            .map_err(malformed)?,
+        name_latin: "Fédération nationale de la formation".parse().map_err(malformed)?,
         r#type: "NATIONAL".parse().map_err(malformed)?,
         date_of_est: "1956-03-20".parse().map_err(malformed)?,
         vat: String::new(),
@@ -341,18 +308,9 @@ fn first_committee(email: &Email, now: Instant) -> Result<Committee, LocalError>
 
 fn first_admin(email: Email, committee_id: CommitteeId, now: Instant) -> Result<User, LocalError> {
     let malformed = |_| LocalError::new("The first administrator is malformed.");
-    let (name, last_name) = (
-        "Super".parse().map_err(malformed)?,
-        "Admin".parse().map_err(malformed)?,
-    );
-    let admin = User::new(
-        UserId::new(random::id(now)),
-        name,
-        last_name,
-        email,
-        committee_id,
-        now,
-    );
+    let (name, last_name) =
+        ("Super".parse().map_err(malformed)?, "Admin".parse().map_err(malformed)?);
+    let admin = User::new(UserId::new(random::id(now)), name, last_name, email, committee_id, now);
     Ok(User {
         is_verified: true,
         is_mailbox_verified: Some(true),

@@ -23,10 +23,7 @@ pub(crate) fn is_local<B>(request: &Request<B>) -> bool {
 pub(crate) fn is_of_foreign_page<B>(request: &Request<B>) -> bool {
     let headers = request.headers();
     let is_local_origin = |origin: &HeaderValue| {
-        let origin = origin
-            .to_str()
-            .ok()
-            .and_then(|text| text.parse::<Uri>().ok());
+        let origin = origin.to_str().ok().and_then(|text| text.parse::<Uri>().ok());
         let authority = origin.and_then(|origin| origin.into_parts().authority);
         authority.is_some_and(|authority| is_name_of_this_machine(&authority))
     };
@@ -45,10 +42,9 @@ pub(crate) fn refusal() -> Response<Bytes> {
     let text = "Available only under 127.0.0.1, localhost and [::1].\n";
     let mut response = Response::new(Bytes::from_static(text.as_bytes()));
     *response.status_mut() = StatusCode::FORBIDDEN;
-    response.headers_mut().insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("text/plain; charset=utf-8"),
-    );
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response
 }
 

@@ -50,10 +50,9 @@ async fn main() -> ExitCode {
             print(USAGE);
             Ok(())
         }
-        _ => Err(LocalError::new(format!(
-            "There is no `cargo dev {}`.\n\n{USAGE}",
-            words.join(" ")
-        ))),
+        _ => {
+            Err(LocalError::new(format!("There is no `cargo dev {}`.\n\n{USAGE}", words.join(" "))))
+        }
     };
     match ran {
         Ok(()) => ExitCode::SUCCESS,
@@ -75,9 +74,7 @@ enum Mode {
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn data_folder(settings: &LocalSettings) -> PathBuf {
-    settings
-        .get("DATA_DIR")
-        .map_or_else(|| Path::new(ROOT).join(".local"), PathBuf::from)
+    settings.get("DATA_DIR").map_or_else(|| Path::new(ROOT).join(".local"), PathBuf::from)
 }
 
 /// Deletes the data folder, unless it is not one of `cargo dev` or a running `cargo dev` uses it.
@@ -106,9 +103,7 @@ fn confirm(question: &str) -> Result<(), LocalError> {
         )));
     }
     let mut output = io::stdout();
-    write!(output, "{question} [y/N] ")
-        .and_then(|()| output.flush())
-        .map_err(unusable)?;
+    write!(output, "{question} [y/N] ").and_then(|()| output.flush()).map_err(unusable)?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).map_err(unusable)?;
     if ["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
@@ -151,10 +146,7 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
     let cloud = Cloud::in_folder(&folder).await?;
     settings.find(&cloud).with_keys_of(&folder)?;
     let pages_port = if mode == Mode::Watch { port + 1 } else { port };
-    settings.set_default(
-        "PUBLIC_URL",
-        format!("http://localhost:{pages_port}{FRONT_PATH}"),
-    );
+    settings.set_default("PUBLIC_URL", format!("http://localhost:{pages_port}{FRONT_PATH}"));
     // Shorter than in production, for developers who watch.
     settings.set_default("SMS_CLAIM_SECONDS", "60");
     let clock = Clock::default();
@@ -164,10 +156,7 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
     home::bootstrap(&setup, &email, &password.clone().into()).await?;
     if let Mode::Seed { asks } = mode {
         if asks && is_used && !seed::is_there(&setup.store).await? {
-            confirm(&format!(
-                "Add demonstration data to the data in {}?",
-                folder.display()
-            ))?;
+            confirm(&format!("Add demonstration data to the data in {}?", folder.display()))?;
         }
         seed::fill(&settings, clock.clone(), &email, &password).await?;
     }
@@ -179,14 +168,7 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
     let setup_of = |function: &str| settings.setup_of(function, &cloud, clock.clone());
     let edge = edge_of(&setup_of)?;
     let deliveries = delivery::run(cloud.clone(), Consumers::new(&setup_of)?);
-    print(&welcome(
-        port,
-        pages_port,
-        &folder.display().to_string(),
-        &email,
-        &password,
-        &seeded,
-    ));
+    print(&welcome(port, pages_port, &folder.display().to_string(), &email, &password, &seeded));
     let demonstration =
         Demonstration::new(&settings, cloud.clone(), clock.clone(), &email, &password)?;
     let pages = Pages::new(cloud, &setup, about, Some(demonstration));
@@ -212,17 +194,16 @@ fn port(settings: &LocalSettings) -> Result<u16, LocalError> {
     let Some(text) = settings.get("PORT") else {
         return Ok(9000);
     };
-    let port = text
-        .parse()
-        .ok()
-        .filter(|port| (1..u16::MAX).contains(port));
+    let port = text.parse().ok().filter(|port| (1..u16::MAX).contains(port));
     port.ok_or_else(|| LocalError::new("The setting PORT must be a number from 1 to 65534."))
 }
 
 async fn bind(port: u16) -> Result<TcpListener, LocalError> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| {
         LocalError::new(match error.kind() {
-            ErrorKind::AddrInUse => format!("Port {port} is in use, perhaps by another `cargo dev`. Set PORT to another one."),
+            ErrorKind::AddrInUse => format!(
+                "Port {port} is in use, perhaps by another `cargo dev`. Set PORT to another one."
+            ),
             _ => format!("Port {port} cannot be opened: {error}."),
         })
     })

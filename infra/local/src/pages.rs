@@ -82,12 +82,7 @@ impl Pages {
         let is_get = request.method() == Method::GET;
         // Links in mails come from another site. This page contains no data and does nothing without a click.
         if is_get && (path == FRONT_PATH || path.starts_with("/_local/front/")) {
-            return html(
-                StatusCode::OK,
-                FRONT.to_owned(),
-                FRONT_POLICY,
-                "no-referrer",
-            );
+            return html(StatusCode::OK, FRONT.to_owned(), FRONT_POLICY, "no-referrer");
         }
         if !is_same_origin(request) {
             return json_response(
@@ -159,10 +154,7 @@ impl Pages {
     fn change(&self, path: &str, form: &Fields) -> Option<Response<Bytes>> {
         let (page, changed) = match path {
             "/_local/mail/clear" => ("/_local", text_of(self.cloud.recorder().clear_mails())),
-            "/_local/sms/clear" => (
-                "/_local/texts",
-                text_of(self.cloud.recorder().clear_texts()),
-            ),
+            "/_local/sms/clear" => ("/_local/texts", text_of(self.cloud.recorder().clear_texts())),
             "/_local/fault-injection" => ("/_local/fault-injection", self.inject(form)),
             "/_local/fault-injection/clear" => ("/_local/fault-injection", self.clear(form)),
             _ => return None,
@@ -279,9 +271,7 @@ pub const FRONT_PATH: &str = "/_local/front";
 /// The value of `?limit=`, at most [`MAX_MESSAGES`], which is also the default.
 fn limit(request: &Request<Bytes>) -> usize {
     let query = request.uri().query().unwrap_or_default();
-    let limit = query
-        .split('&')
-        .find_map(|pair| pair.strip_prefix("limit=")?.parse().ok());
+    let limit = query.split('&').find_map(|pair| pair.strip_prefix("limit=")?.parse().ok());
     limit.unwrap_or(MAX_MESSAGES).min(MAX_MESSAGES)
 }
 
@@ -290,10 +280,7 @@ fn list(messages: Vec<Value>) -> Response<Bytes> {
 }
 
 fn header<'a>(request: &'a Request<Bytes>, name: &str) -> Option<&'a str> {
-    request
-        .headers()
-        .get(name)
-        .map(|value| value.to_str().unwrap_or("?"))
+    request.headers().get(name).map(|value| value.to_str().unwrap_or("?"))
 }
 
 /// Whether `request` comes from a page of this origin, or from no page.
@@ -314,11 +301,7 @@ fn asset(path: &str) -> Option<Response<Bytes>> {
         "/_local/front.js" => ("text/javascript; charset=utf-8", FRONT_SCRIPT),
         _ => return None,
     };
-    Some(response(
-        StatusCode::OK,
-        content.to_owned(),
-        &[(header_names::CONTENT_TYPE, kind)],
-    ))
+    Some(response(StatusCode::OK, content.to_owned(), &[(header_names::CONTENT_TYPE, kind)]))
 }
 
 /// A page of the console. Its forms send their origin, which a policy of `no-referrer` would hide.

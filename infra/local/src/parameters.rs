@@ -47,10 +47,8 @@ impl Parameters {
         let (name, mut stored) = (request.name, self.lock());
         let response = match (operation, request.value) {
             ("GetParameters", _) => {
-                let (valid, invalid): (Vec<_>, Vec<_>) = request
-                    .names
-                    .into_iter()
-                    .partition(|name| stored.contains_key(name));
+                let (valid, invalid): (Vec<_>, Vec<_>) =
+                    request.names.into_iter().partition(|name| stored.contains_key(name));
                 let found: Vec<Value> = valid
                     .iter()
                     .map(|name| json!({ "Name": name, "Value": stored.get(name) }))

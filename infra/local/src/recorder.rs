@@ -98,28 +98,17 @@ impl Recorder {
 
     /// The number of accepted text messages.
     pub fn texts_taken(&self) -> usize {
-        self.texts
-            .messages
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .len()
+        self.texts.messages.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// The SMS attributes of the account that were set.
     pub fn sms_attributes(&self) -> BTreeMap<String, String> {
-        self.sms_attributes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.sms_attributes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// As [`Self::texts`], at most the newest `most`.
     pub fn newest_texts(&self, most: usize) -> Vec<Value> {
-        self.texts
-            .newest_first(most)
-            .into_iter()
-            .map(with_segments)
-            .collect()
+        self.texts.newest_first(most).into_iter().map(with_segments).collect()
     }
 }
 
@@ -132,28 +121,15 @@ struct Journal {
 
 impl Journal {
     fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(path)?;
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
         let mut bytes = fs::read(path)?;
         // An incomplete last line was being written when the process ended, and its message was not acknowledged. It is
         // removed, because the next message would continue the line.
-        bytes.truncate(
-            bytes
-                .iter()
-                .rposition(|byte| *byte == b'\n')
-                .map_or(0, |end| end + 1),
-        );
+        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
         file.set_len(bytes.len() as u64)?;
-        let messages = serde_json::Deserializer::from_slice(&bytes)
-            .into_iter()
-            .collect::<Result<_, _>>()?;
-        Ok(Self {
-            messages: Mutex::new(messages),
-            file: Some(file),
-        })
+        let messages =
+            serde_json::Deserializer::from_slice(&bytes).into_iter().collect::<Result<_, _>>()?;
+        Ok(Self { messages: Mutex::new(messages), file: Some(file) })
     }
 
     fn keep(&self, message: Value) -> io::Result<()> {
@@ -212,9 +188,7 @@ fn response(
     let request = Uuid::from_bytes(random::bytes()).to_string();
     let mut response = Response::new(Full::new(body(&request).into()));
     *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     if let Ok(request) = HeaderValue::try_from(request) {
         response.headers_mut().insert("x-amzn-requestid", request);
     }
@@ -261,28 +235,16 @@ mod tests {
         }
         let texts = recorder.texts();
         let shown = |text: &Value| {
-            (
-                text["encoding"].clone(),
-                text["segments"].clone(),
-                text["parts"].clone(),
-            )
+            (text["encoding"].clone(), text["segments"].clone(), text["parts"].clone())
         };
         assert_eq!(
             shown(&texts[0]),
-            (
-                json!("UCS-2"),
-                json!(2),
-                json!(["ç".repeat(67), "ç".repeat(4)])
-            )
+            (json!("UCS-2"), json!(2), json!(["ç".repeat(67), "ç".repeat(4)]))
         );
         assert_eq!(shown(&texts[1]), (json!("GSM-7"), json!(1), Value::Null));
         assert_eq!(
             shown(&texts[2]),
-            (
-                json!("GSM-7"),
-                json!(2),
-                json!(["é".repeat(153), "é".repeat(8)])
-            )
+            (json!("GSM-7"), json!(2), json!(["é".repeat(153), "é".repeat(8)]))
         );
         assert_eq!(
             (recorder.newest_texts(2), recorder.newest_texts(0).len()),
@@ -298,18 +260,11 @@ mod tests {
         let first = Recorder::in_folder(&folder).unwrap();
         publish(&first, "un");
         publish(&first, "deux ثان");
-        assert_eq!(
-            fs::metadata(&file).unwrap().permissions().mode() & 0o777,
-            0o600
-        );
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
 
         // The last line ends in the middle of a UTF-8 character.
         let bytes = fs::read(&file).unwrap();
-        let torn = bytes
-            .windows(2)
-            .rposition(|pair| pair == "ن".as_bytes())
-            .unwrap()
-            + 1;
+        let torn = bytes.windows(2).rposition(|pair| pair == "ن".as_bytes()).unwrap() + 1;
         fs::write(&file, &bytes[..torn]).unwrap();
         let second = Recorder::in_folder(&folder).unwrap();
         assert_eq!(second.texts(), first.texts()[1..]);

@@ -37,10 +37,7 @@ pub(crate) struct Reference {
 
 impl Reference {
     pub(crate) fn new(cloud: Cloud, demonstration: Option<Demonstration>) -> Self {
-        Self {
-            cloud,
-            demonstration,
-        }
+        Self { cloud, demonstration }
     }
 
     /// The file at the path of `request`, if it belongs to the page.
@@ -63,9 +60,7 @@ impl Reference {
             (header::REFERRER_POLICY, "no-referrer"),
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         ] {
-            response
-                .headers_mut()
-                .insert(name, HeaderValue::from_static(value));
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
         Some(response)
     }

@@ -75,10 +75,7 @@ impl RequestLog {
         ip: IpAddr,
     ) -> Response<Bytes> {
         let (at, start) = (self.clock.now(), Instant::now());
-        let (method, path) = (
-            request.method().to_string(),
-            request.uri().path().to_owned(),
-        );
+        let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
         let answering = async {
             let response = edge.answer(request, ip).await;
             (response, LINES.with(RefCell::take))

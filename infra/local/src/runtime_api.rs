@@ -20,19 +20,13 @@ use crate::LocalError;
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The headers of every response; the runtime reads those of `invocation/next`.
 const HEADERS: [(&str, &str); 4] = [
-    (
-        "lambda-runtime-aws-request-id",
-        "0198c0de-0000-7000-8000-000000000001",
-    ),
+    ("lambda-runtime-aws-request-id", "0198c0de-0000-7000-8000-000000000001"),
     ("lambda-runtime-deadline-ms", "4102444800000"),
     (
         "lambda-runtime-invoked-function-arn",
         "arn:aws:lambda:eu-west-3:000000000000:function:measured",
     ),
-    (
-        "lambda-runtime-trace-id",
-        "Root=1-6b0015c1-0d5e0fdaf7621927ce47fb62;Sampled=0",
-    ),
+    ("lambda-runtime-trace-id", "Root=1-6b0015c1-0d5e0fdaf7621927ce47fb62;Sampled=0"),
 ];
 
 /// A request of the function: time of arrival, path, body, and the channel for the response.
@@ -56,9 +50,7 @@ impl RuntimeApi {
         let listener = TcpListener::bind("127.0.0.1:0")
             .await
             .map_err(|error| LocalError::new(error.to_string()))?;
-        let address = listener
-            .local_addr()
-            .map_err(|error| LocalError::new(error.to_string()))?;
+        let address = listener.local_addr().map_err(|error| LocalError::new(error.to_string()))?;
         let (sender, requests) = mpsc::unbounded_channel();
         let server = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -69,12 +61,7 @@ impl RuntimeApi {
                 tokio::spawn(http1::Builder::new().serve_connection(stream, service));
             }
         });
-        Ok(Self {
-            address,
-            requests,
-            waiting: None,
-            server: server.abort_handle(),
-        })
+        Ok(Self { address, requests, waiting: None, server: server.abort_handle() })
     }
 
     /// Waits until the function asks for its next event.
@@ -115,9 +102,7 @@ impl RuntimeApi {
             return Ok((at, body, reply));
         }
         let body = String::from_utf8_lossy(&body);
-        Err(LocalError::new(format!(
-            "the function called {path}: {body}"
-        )))
+        Err(LocalError::new(format!("the function called {path}: {body}")))
     }
 }
 

@@ -47,13 +47,11 @@ pub async fn fill(
         let settings = "LOCAL_ADMIN_EMAIL, LOCAL_ADMIN_PASSWORD";
         LocalError::new(format!("Seeding must sign in as the local administrator, with a password only ({settings}): {error}"))
     })?;
-    seed.import(&anonymous, &admin, &setup)
-        .await
-        .map_err(|error| {
-            LocalError::new(format!(
-                "{error} Data created before this error is kept: `cargo dev reset` deletes it."
-            ))
-        })
+    seed.import(&anonymous, &admin, &setup).await.map_err(|error| {
+        LocalError::new(format!(
+            "{error} Data created before this error is kept: `cargo dev reset` deletes it."
+        ))
+    })
 }
 
 /// The setup of a service with `settings`, but without its limits on requests, registrations, files and text messages.
@@ -86,9 +84,7 @@ pub(crate) fn setup(settings: &LocalSettings, clock: Clock) -> Result<Setup, Loc
 /// When the demonstration data is malformed.
 pub(crate) fn people() -> Result<Vec<Value>, LocalError> {
     let people = Seed::read()?.people.into_iter();
-    Ok(people
-        .map(|person| with(&person, json!({ "password": PASSWORD })))
-        .collect())
+    Ok(people.map(|person| with(&person, json!({ "password": PASSWORD }))).collect())
 }
 
 /// Whether the demonstration data was created: one of its people has an account.
@@ -117,9 +113,7 @@ pub async fn welcome(store: &Store) -> Result<String, LocalError> {
             format!("    {role:<25}{email}\n")
         })
         .collect();
-    Ok(format!(
-        "\n  Demonstration data. Password of all accounts: {PASSWORD}\n\n{lines}"
-    ))
+    Ok(format!("\n  Demonstration data. Password of all accounts: {PASSWORD}\n\n{lines}"))
 }
 
 /// The content of `seed.json`. It refers to people and committees by their index.
@@ -164,23 +158,13 @@ impl Seed {
         for committee in &self.committees {
             // Registration needs an active committee; closed ones are closed at the end.
             let created = admin
-                .send(
-                    Method::POST,
-                    "/committees",
-                    with(committee, json!({ "isActive": true })),
-                )
+                .send(Method::POST, "/committees", with(committee, json!({ "isActive": true })))
                 .await?;
             committees.push(created["committee"]["committeeID"].clone());
         }
         for person in &self.people {
             people.push(
-                register(
-                    person,
-                    at(&committees, &person["committee"])?,
-                    anonymous,
-                    admin,
-                )
-                .await?,
+                register(person, at(&committees, &person["committee"])?, anonymous, admin).await?,
             );
         }
         messages::create_opt_outs(self, &people).await?;
@@ -217,39 +201,23 @@ async fn register(
     anonymous: &Client,
     admin: &Client,
 ) -> Result<Client, LocalError> {
-    let account = with(
-        person,
-        json!({ "password": PASSWORD, "committeeID": committee }),
-    );
-    let created = anonymous
-        .send(Method::POST, "/users/register", account)
-        .await?;
+    let account = with(person, json!({ "password": PASSWORD, "committeeID": committee }));
+    let created = anonymous.send(Method::POST, "/users/register", account).await?;
     let rights = json!({ "profile": person["profile"], "permissions": person["permissions"], "isVerified": person["isVerified"] });
     let id = text(&created["user"]["userID"]);
-    admin
-        .send(Method::PUT, &format!("/team/{id}"), rights)
-        .await?;
-    let client = anonymous
-        .signed_in(text(&person["email"]), PASSWORD)
-        .await?;
+    admin.send(Method::PUT, &format!("/team/{id}"), rights).await?;
+    let client = anonymous.signed_in(text(&person["email"]), PASSWORD).await?;
     if person["isActive"] == false {
         let status = json!({ "isActive": false });
-        admin
-            .send(Method::PUT, &format!("/users/user-status/{id}"), status)
-            .await?;
+        admin.send(Method::PUT, &format!("/users/user-status/{id}"), status).await?;
     }
     Ok(client)
 }
 
 async fn create_course(course: &Value, author: &Client) -> Result<(), LocalError> {
-    let created = author
-        .send(Method::POST, "/courses", course["course"].clone())
-        .await?;
+    let created = author.send(Method::POST, "/courses", course["course"].clone()).await?;
     let id = text(&created["course"]["courseID"]);
-    if course["questions"]
-        .as_array()
-        .is_some_and(|questions| !questions.is_empty())
-    {
+    if course["questions"].as_array().is_some_and(|questions| !questions.is_empty()) {
         author
             .send(
                 Method::POST,
@@ -263,10 +231,9 @@ async fn create_course(course: &Value, author: &Client) -> Result<(), LocalError
             .send(Method::POST, &format!("/courses/{id}/publish"), Value::Null)
             .await
             .map(drop),
-        "ARCHIVED" => author
-            .send(Method::DELETE, &format!("/courses/{id}"), Value::Null)
-            .await
-            .map(drop),
+        "ARCHIVED" => {
+            author.send(Method::DELETE, &format!("/courses/{id}"), Value::Null).await.map(drop)
+        }
         _ => Ok(()),
     }
 }
@@ -278,10 +245,7 @@ async fn create_file(file: &Value, owner: &Client) -> Result<(), LocalError> {
     }
     upload(file, &created["upload"]).await?;
     let id = text(&created["file"]["fileID"]);
-    owner
-        .send(Method::POST, &format!("/files/{id}/complete"), Value::Null)
-        .await
-        .map(drop)
+    owner.send(Method::POST, &format!("/files/{id}/complete"), Value::Null).await.map(drop)
 }
 
 /// Uploads `file` without completing it, and returns its id.
@@ -300,10 +264,7 @@ async fn announce(file: &Value, owner: &Client) -> Result<Value, LocalError> {
 /// Uploads `file` to the bucket with `form`, as a browser does.
 async fn upload(file: &Value, form: &Value) -> Result<(), LocalError> {
     let refused = |why: &dyn Display| {
-        LocalError::new(format!(
-            "The bucket rejected the file {}: {why}.",
-            file["name"]
-        ))
+        LocalError::new(format!("The bucket rejected the file {}: {why}.", file["name"]))
     };
     let part = |head: &str, content: &Value| {
         format!(
@@ -316,13 +277,10 @@ async fn upload(file: &Value, form: &Value) -> Result<(), LocalError> {
         .into_iter()
         .flatten()
         .map(|(name, value)| part(&format!("name=\"{name}\""), value));
-    let parts: String = fields
-        .chain([part("name=\"file\"; filename=\"file\"", &file["text"])])
-        .collect();
-    let request = Request::post(text(&form["url"])).header(
-        header::CONTENT_TYPE,
-        format!("multipart/form-data; boundary={BOUNDARY}"),
-    );
+    let parts: String =
+        fields.chain([part("name=\"file\"; filename=\"file\"", &file["text"])]).collect();
+    let request = Request::post(text(&form["url"]))
+        .header(header::CONTENT_TYPE, format!("multipart/form-data; boundary={BOUNDARY}"));
     let request = request
         .body(Full::<Bytes>::from(format!("{parts}--{BOUNDARY}--\r\n")))
         .map_err(|error| refused(&error))?;
@@ -331,11 +289,7 @@ async fn upload(file: &Value, form: &Value) -> Result<(), LocalError> {
         .request(request)
         .await;
     let status = sent.map_err(|error| refused(&error))?.status();
-    if status.is_success() {
-        Ok(())
-    } else {
-        Err(refused(&status))
-    }
+    if status.is_success() { Ok(()) } else { Err(refused(&status)) }
 }
 
 /// The element of `list` with the index `index`.
@@ -348,13 +302,8 @@ fn at<'a, T>(list: &'a [T], index: &Value) -> Result<&'a T, LocalError> {
 
 /// `object` with `more` fields.
 pub(crate) fn with(object: &Value, more: Value) -> Value {
-    let fields = [object.as_object(), more.as_object()]
-        .into_iter()
-        .flatten()
-        .flatten();
-    fields
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
+    let fields = [object.as_object(), more.as_object()].into_iter().flatten().flatten();
+    fields.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// The string `value`; empty for other types.

@@ -58,10 +58,7 @@ impl AccessKey {
     /// A new key, whose id begins with `name`.
     pub(crate) fn generate(name: &str) -> Self {
         let digits = || Uuid::from_bytes(random::bytes()).simple();
-        Self {
-            id: format!("{name}{}", digits()),
-            secret: digits().to_string(),
-        }
+        Self { id: format!("{name}{}", digits()), secret: digits().to_string() }
     }
 
     /// The id that the function `role` uses: the access control identifies the function by it.
@@ -183,12 +180,7 @@ mod tests {
         let (mut parts, ()) = request.body(()).unwrap().into_parts();
         let id = key.id_of("auth");
         let headers = "host;x-amz-date;x-amz-target";
-        let signed = Signed {
-            key_id: &id,
-            region: "eu-west-3",
-            headers,
-            signature: "",
-        };
+        let signed = Signed { key_id: &id, region: "eu-west-3", headers, signature: "" };
         let signature = key.sign(&signed, "dynamodb", &parts, BODY).unwrap();
         let authorization = format!(
             "AWS4-HMAC-SHA256 Credential={id}/20261120/eu-west-3/dynamodb/aws4_request, SignedHeaders={headers}, Signature={signature}"
@@ -203,10 +195,7 @@ mod tests {
         let (key, other) = (AccessKey::generate("local"), AccessKey::generate("local"));
         let parts = signed_by(&key);
         assert_eq!(key.verify("dynamodb", &parts, BODY), Ok(Some("auth")));
-        assert_eq!(
-            other.verify("dynamodb", &parts, BODY),
-            Err(SignatureError::UnknownKey)
-        );
+        assert_eq!(other.verify("dynamodb", &parts, BODY), Err(SignatureError::UnknownKey));
         let mismatch = Err(SignatureError::Mismatch);
         assert_eq!(key.verify("ssm", &parts, BODY), mismatch);
         assert_eq!(key.verify("dynamodb", &parts, b"{ }"), mismatch);
@@ -217,10 +206,7 @@ mod tests {
             changed.headers.remove(name);
             assert_eq!(key.verify("dynamodb", &changed, BODY), mismatch, "{name}");
         }
-        let wrong_secret = AccessKey {
-            secret: "x".to_owned(),
-            ..key.clone()
-        };
+        let wrong_secret = AccessKey { secret: "x".to_owned(), ..key.clone() };
         assert_eq!(wrong_secret.verify("dynamodb", &parts, BODY), mismatch);
     }
 
@@ -228,17 +214,10 @@ mod tests {
     fn missing_or_malformed_signature_is_reported_as_missing() {
         let key = AccessKey::generate("local");
         let mut parts = signed_by(&key);
-        for authorization in [
-            "",
-            "Bearer x",
-            "AWS4-HMAC-SHA256 Credential=local, Signature=",
-        ] {
+        for authorization in ["", "Bearer x", "AWS4-HMAC-SHA256 Credential=local, Signature="] {
             let authorization = authorization.parse().unwrap();
             parts.headers.insert("authorization", authorization);
-            assert_eq!(
-                key.verify("dynamodb", &parts, BODY),
-                Err(SignatureError::Missing)
-            );
+            assert_eq!(key.verify("dynamodb", &parts, BODY), Err(SignatureError::Missing));
         }
     }
 }

@@ -67,19 +67,9 @@ impl Strictness {
     fn with(self, fault: &Fault) -> Self {
         let delay = u64::try_from(fault.delay().as_millis()).unwrap_or(0);
         match fault.mode {
-            Mode::Stale => Self {
-                stale_ms: delay,
-                ..self
-            },
-            Mode::Torn => Self {
-                torn_ms: delay,
-                ..self
-            },
-            Mode::Hot => Self {
-                hot_writes: 1000,
-                hot_reads: 3000,
-                ..self
-            },
+            Mode::Stale => Self { stale_ms: delay, ..self },
+            Mode::Torn => Self { torn_ms: delay, ..self },
+            Mode::Hot => Self { hot_writes: 1000, hot_reads: 3000, ..self },
             _ => self,
         }
     }
@@ -87,11 +77,7 @@ impl Strictness {
     /// Whether every behaviour is off.
     fn is_off(&self) -> bool {
         let seed = self.seed;
-        *self
-            == Self {
-                seed,
-                ..Self::default()
-            }
+        *self == Self { seed, ..Self::default() }
     }
 }
 
@@ -126,11 +112,7 @@ impl StrictTables {
             heat: HeatMeter::default(),
             random: SeededRandom::new(0),
         };
-        Self {
-            database,
-            held: HeldItems::default(),
-            state: Arc::new(Mutex::new(state)),
-        }
+        Self { database, held: HeldItems::default(), state: Arc::new(Mutex::new(state)) }
     }
 
     /// Sets the behaviours for the following requests.
@@ -251,13 +233,7 @@ impl StrictTables {
     ) -> Response<Full<Bytes>> {
         // Locked during the write, so that the replica gets the changes of an item in their order.
         let mut state = self.state();
-        let State {
-            strictness,
-            replica,
-            lag,
-            random,
-            ..
-        } = &mut *state;
+        let State { strictness, replica, lag, random, .. } = &mut *state;
         let response = tables::answer(&self.database, operation, body);
         if let Some(replica) = replica {
             for key in items {

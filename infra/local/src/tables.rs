@@ -11,12 +11,8 @@ use crate::{LocalError, REFUSED};
 
 /// Creates `table` if it does not exist, and adds indexes that an older data folder lacks.
 pub(crate) fn make(database: &Database, table: &TableSchema) -> Result<(), LocalError> {
-    let failed = |error| {
-        LocalError::new(format!(
-            "The table {} cannot be created: {error}.",
-            table.name
-        ))
-    };
+    let failed =
+        |error| LocalError::new(format!("The table {} cannot be created: {error}.", table.name));
     let existing = database.get_table_metadata(table.name).map_err(failed)?;
     if existing.is_none() {
         let mut create = json!({
@@ -34,14 +30,11 @@ pub(crate) fn make(database: &Database, table: &TableSchema) -> Result<(), Local
         }
         database.create_table(request(create)?).map_err(failed)?;
         let ttl = json!({ "TableName": table.name, "TimeToLiveSpecification": { "AttributeName": "ttl", "Enabled": true } });
-        database
-            .update_time_to_live(request(ttl)?)
-            .map_err(failed)?;
+        database.update_time_to_live(request(ttl)?).map_err(failed)?;
         return Ok(());
     }
-    let described = database
-        .describe_table(request(json!({ "TableName": table.name }))?)
-        .map_err(failed)?;
+    let described =
+        database.describe_table(request(json!({ "TableName": table.name }))?).map_err(failed)?;
     let described =
         serde_json::to_string(&described).map_err(|error| LocalError::new(error.to_string()))?;
     for missing in table
@@ -62,8 +55,7 @@ pub(crate) fn make(database: &Database, table: &TableSchema) -> Result<(), Local
 fn definitions(indexes: &[IndexSchema]) -> Vec<Value> {
     let keys = indexes.iter().flat_map(|index| [(index.pk, "S"), index.sk]);
     let all = [("pk", "S"), ("sk", "S")].into_iter().chain(keys);
-    all.map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind }))
-        .collect()
+    all.map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind })).collect()
 }
 
 fn index(index: &IndexSchema) -> Value {
@@ -81,9 +73,7 @@ fn index(index: &IndexSchema) -> Value {
 /// `request` in the type of the embedded store.
 pub(crate) fn request<T: serde::de::DeserializeOwned>(request: Value) -> Result<T, LocalError> {
     serde_json::from_value(request).map_err(|error| {
-        LocalError::new(format!(
-            "The embedded store does not know this request: {error}."
-        ))
+        LocalError::new(format!("The embedded store does not know this request: {error}."))
     })
 }
 
@@ -97,12 +87,7 @@ pub(crate) fn items(database: &Database, table: &str) -> Result<Vec<Value>, Loca
             .map_err(|error| LocalError::new(error.to_string()))?;
         let mut page =
             serde_json::to_value(scan).map_err(|error| LocalError::new(error.to_string()))?;
-        items.extend(
-            page["Items"]
-                .as_array_mut()
-                .map(std::mem::take)
-                .unwrap_or_default(),
-        );
+        items.extend(page["Items"].as_array_mut().map(std::mem::take).unwrap_or_default());
         wanted["ExclusiveStartKey"] = page["LastEvaluatedKey"].take();
         if wanted["ExclusiveStartKey"].is_null() {
             return Ok(items);
@@ -193,10 +178,9 @@ fn write(answer: &impl serde::Serialize) -> Result<String, DynoxideError> {
 pub(crate) fn response(status: StatusCode, json: String) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(json.into()));
     *response.status_mut() = status;
-    response.headers_mut().insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("application/x-amz-json-1.0"),
-    );
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-amz-json-1.0"));
     response
 }
 
@@ -229,10 +213,7 @@ pub(crate) fn throttled_at(operation: &str, are_hot: &[bool]) -> Response<Full<B
         .iter()
         .map(|is_hot| json!({ "Code": if *is_hot { "ThrottlingError" } else { "None" } }));
     let reasons: Vec<Value> = reasons.collect();
-    dynamodb_error(
-        "TransactionCanceledException",
-        json!({ "CancellationReasons": reasons }),
-    )
+    dynamodb_error("TransactionCanceledException", json!({ "CancellationReasons": reasons }))
 }
 
 /// Transactions report a conflict per item, single writes as an exception.
@@ -252,8 +233,5 @@ fn cancelled(body: &[u8], code: &str) -> Response<Full<Bytes>> {
     let reasons: Vec<Value> = (1..=parts)
         .map(|part| json!({ "Code": if part == parts { code } else { "None" } }))
         .collect();
-    dynamodb_error(
-        "TransactionCanceledException",
-        json!({ "CancellationReasons": reasons }),
-    )
+    dynamodb_error("TransactionCanceledException", json!({ "CancellationReasons": reasons }))
 }

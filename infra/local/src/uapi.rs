@@ -61,24 +61,12 @@ impl Uapi {
         let account = Account::open(folder)?;
         let no_port =
             |error| LocalError::new(format!("No port can be opened on 127.0.0.1: {error}."));
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .await
-            .map_err(no_port)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
         // Random at every start, like the access key of the cloud.
-        let token = Uuid::from_bytes(random::bytes())
-            .simple()
-            .to_string()
-            .to_uppercase();
+        let token = Uuid::from_bytes(random::bytes()).simple().to_string().to_uppercase();
         let (account, calls, clock) = (Mutex::new(account), Mutex::default(), Clock::default());
-        let uapi = Self(Arc::new(Inner {
-            endpoint,
-            token,
-            account,
-            calls,
-            faults,
-            clock,
-        }));
+        let uapi = Self(Arc::new(Inner { endpoint, token, account, calls, faults, clock }));
         tokio::spawn(accept(listener, uapi.clone()));
         Ok(uapi)
     }
@@ -95,36 +83,22 @@ impl Uapi {
 
     /// The account with its `calls`, newest first: `{at, function, parameters, outcome}`.
     pub fn shown(&self) -> Value {
-        let mut shown = self
-            .0
-            .account
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .shown();
+        let mut shown = self.0.account.lock().unwrap_or_else(PoisonError::into_inner).shown();
         shown["calls"] = self.calls().into();
         shown
     }
 
     /// The recorded calls, newest first, at most 200.
     pub fn calls(&self) -> Vec<Value> {
-        self.0
-            .calls
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-            .cloned()
-            .collect()
+        self.0.calls.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     async fn answer(&self, request: &Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
         if !host::is_local(request) {
             return Ok(host::refusal().map(Full::new));
         }
-        let Some((module, function)) = request
-            .uri()
-            .path()
-            .strip_prefix("/execute/")
-            .and_then(|path| path.split_once('/'))
+        let Some((module, function)) =
+            request.uri().path().strip_prefix("/execute/").and_then(|path| path.split_once('/'))
         else {
             return Ok(page(StatusCode::NOT_FOUND));
         };
@@ -139,11 +113,11 @@ impl Uapi {
             return Ok(page(StatusCode::UNAUTHORIZED));
         }
         let execute = || {
-            self.0
-                .account
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .answer(module, function, &parameters)
+            self.0.account.lock().unwrap_or_else(PoisonError::into_inner).answer(
+                module,
+                function,
+                &parameters,
+            )
         };
         let Some(fault) = self.0.faults.inject_fault(Service::Cpanel, &name) else {
             let result = execute();
@@ -193,11 +167,7 @@ impl Uapi {
             }
             "broken" => {
                 let text = flat(&execute()).to_string();
-                response(
-                    StatusCode::OK,
-                    "application/json",
-                    text[..text.len() - 1].to_owned(),
-                )
+                response(StatusCode::OK, "application/json", text[..text.len() - 1].to_owned())
             }
             "redirect" => {
                 let mut response = page(StatusCode::FOUND);
@@ -217,10 +187,7 @@ impl Uapi {
 
     fn is_authorized(&self, request: &Request<Incoming>) -> bool {
         let expected = format!("cpanel {USER}:{}", self.0.token);
-        request
-            .headers()
-            .get(header::AUTHORIZATION)
-            .is_some_and(|value| value == expected.as_str())
+        request.headers().get(header::AUTHORIZATION).is_some_and(|value| value == expected.as_str())
     }
 
     fn record(&self, function: &str, parameters: &Map<String, Value>, outcome: &str) {
@@ -258,11 +225,7 @@ fn flat(result: &UapiResult) -> Value {
 }
 
 fn json_response(body: &Value) -> Response<Full<Bytes>> {
-    response(
-        StatusCode::OK,
-        "application/json; charset=\"utf-8\"",
-        body.to_string(),
-    )
+    response(StatusCode::OK, "application/json; charset=\"utf-8\"", body.to_string())
 }
 
 /// The HTML page of cPanel for unauthorized and failed requests.
@@ -277,8 +240,6 @@ fn page(status: StatusCode) -> Response<Full<Bytes>> {
 fn response(status: StatusCode, kind: &'static str, body: String) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }

@@ -31,10 +31,7 @@ pub async fn run(
         &port.to_string(),
         "--disable-cors",
     ]);
-    watch
-        .current_dir(root)
-        .envs(settings.iter())
-        .kill_on_drop(true);
+    watch.current_dir(root).envs(settings.iter()).kill_on_drop(true);
     let failed = |error| LocalError::new(format!("cargo lambda watch cannot be run: {error}."));
     watch.spawn().map_err(failed)?.wait().await.map_err(failed)
 }
@@ -49,10 +46,7 @@ async fn has_cargo_lambda() -> bool {
 }
 
 async fn install() -> Result<(), LocalError> {
-    let installed = Command::new("pip")
-        .args(["install", "--quiet", CARGO_LAMBDA])
-        .status()
-        .await;
+    let installed = Command::new("pip").args(["install", "--quiet", CARGO_LAMBDA]).status().await;
     if installed.is_ok_and(|status| status.success()) {
         return Ok(());
     }

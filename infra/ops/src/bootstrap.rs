@@ -39,19 +39,9 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
     let now = setup.clock.now();
     let committee_id = CommitteeId::new(random::id(now));
     let committee = committee(committee_id, first.committee)?;
-    let Administrator {
-        name,
-        last_name,
-        email,
-    } = first.administrator;
-    let new = User::new(
-        UserId::new(random::id(now)),
-        name,
-        last_name,
-        email.clone(),
-        committee_id,
-        now,
-    );
+    let Administrator { name, last_name, email } = first.administrator;
+    let new =
+        User::new(UserId::new(random::id(now)), name, last_name, email.clone(), committee_id, now);
     // The operator vouches for the mailbox.
     let user = User {
         profile: Profile::SuperAdmin,
@@ -66,40 +56,19 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
         )
     };
     let codes = Codes::new(setup).map_err(|problem| problem.to_string())?;
-    let password_hash = hash_of(&SecretString::from(
-        data_encoding::BASE64.encode(&random::bytes::<24>()),
-    ))
-    .await?;
+    let password_hash =
+        hash_of(&SecretString::from(data_encoding::BASE64.encode(&random::bytes::<24>()))).await?;
     let mut tx = setup.store.transaction();
     let to = Recipient::Mail(email.clone());
     codes
-        .issue(
-            &mut tx,
-            CodeKind::Reset,
-            email_challenge(&email),
-            Some(&user),
-            to,
-            now,
-        )
+        .issue(&mut tx, CodeKind::Reset, email_challenge(&email), Some(&user), to, now)
         .map_err(failed)?;
-    let created = setup
-        .store
-        .bootstrap(
-            &committee,
-            &NewUser {
-                user,
-                password_hash,
-            },
-            tx,
-        )
-        .await;
+    let created = setup.store.bootstrap(&committee, &NewUser { user, password_hash }, tx).await;
     if created.map_err(|fault| failed(fault.into()))? {
         Ok(email)
     } else {
-        Err(
-            "There is a super admin already, or the address is taken: nothing was written."
-                .to_owned(),
-        )
+        Err("There is a super admin already, or the address is taken: nothing was written."
+            .to_owned())
     }
 }
 
@@ -135,17 +104,10 @@ pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String
     }
     let password_hash = hash_of(&sign_in.password).await?;
     let committees = store.committees(None, 100).await.map_err(failed)?;
-    let active = committees
-        .items
-        .iter()
-        .find(|committee| committee.is_active);
-    let committee = active
-        .ok_or("There is no active committee yet: run bootstrap first.")?
-        .committee_id;
-    let name = |text: &str| {
-        text.parse()
-            .map_err(|_| "The canary's name is not valid.".to_owned())
-    };
+    let active = committees.items.iter().find(|committee| committee.is_active);
+    let committee =
+        active.ok_or("There is no active committee yet: run bootstrap first.")?.committee_id;
+    let name = |text: &str| text.parse().map_err(|_| "The canary's name is not valid.".to_owned());
     let new = User::new(
         UserId::new(random::id(now)),
         name("Canary")?,
@@ -156,11 +118,7 @@ pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String
     );
     let mut tx = store.transaction();
     tx.new_user(&NewUser {
-        user: User {
-            is_verified: true,
-            is_mailbox_verified: Some(true),
-            ..new
-        },
+        user: User { is_verified: true, is_mailbox_verified: Some(true), ..new },
         password_hash,
     });
     match tx.commit().await.map_err(failed)? {
@@ -170,8 +128,5 @@ pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String
 }
 
 async fn hash_of(password: &SecretString) -> Result<String, String> {
-    Hasher::default()
-        .hash(password)
-        .await
-        .map_err(|failure| failure.to_string())
+    Hasher::default().hash(password).await.map_err(|failure| failure.to_string())
 }

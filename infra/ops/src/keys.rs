@@ -87,12 +87,9 @@ pub struct Made {
 
 /// The parameter names of `key` in `stage`, one for each function that reads it.
 fn names(stage: Stage, key: Key) -> Vec<String> {
-    let readers = FUNCTIONS
-        .into_iter()
-        .filter(|(_, keys)| keys.contains(&key) || key == Key::Edge);
-    let mut names: Vec<String> = readers
-        .map(|(function, _)| key.parameter(&stage.keys_path(function)))
-        .collect();
+    let readers = FUNCTIONS.into_iter().filter(|(_, keys)| keys.contains(&key) || key == Key::Edge);
+    let mut names: Vec<String> =
+        readers.map(|(function, _)| key.parameter(&stage.keys_path(function))).collect();
     names.dedup();
     names
 }
@@ -108,14 +105,8 @@ fn next_name(stage: Stage) -> String {
 }
 
 /// The keys that every environment needs.
-const REQUIRED: [Key; 6] = [
-    Key::TokenSigning,
-    Key::Sealing,
-    Key::Cursor,
-    Key::Outbox,
-    Key::Edge,
-    Key::Canary,
-];
+const REQUIRED: [Key; 6] =
+    [Key::TokenSigning, Key::Sealing, Key::Cursor, Key::Outbox, Key::Edge, Key::Canary];
 
 /// Creates the missing parameters of `stage`. Existing ones are kept, and a new function gets the value of the others.
 ///
@@ -128,20 +119,13 @@ pub async fn make(parameters: &Parameters, stage: Stage, clock: &Clock) -> Resul
         let stored = parameters.read(&names).await?;
         let known = names.iter().find_map(|name| stored.get(name)).cloned();
         let value = known.unwrap_or_else(|| new_value(key, clock.now()));
-        let mut required: Vec<(String, SecretString)> = names
-            .into_iter()
-            .map(|name| (name, value.clone()))
-            .collect();
+        let mut required: Vec<(String, SecretString)> =
+            names.into_iter().map(|name| (name, value.clone())).collect();
         if key == Key::TokenSigning {
             required.push((public_name(stage), public_key(&value)?.into()));
         }
         let stored = parameters
-            .read(
-                &required
-                    .iter()
-                    .map(|(name, _)| name.clone())
-                    .collect::<Vec<_>>(),
-            )
+            .read(&required.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>())
             .await?;
         for (name, value) in required {
             if stored.contains_key(&name) {
@@ -174,19 +158,15 @@ pub async fn problems(
                 .map(|name| format!("{name} is not in SSM.")),
         );
         if let Some(first) = names.iter().find_map(|name| stored.get(name)) {
-            let others = stored
-                .iter()
-                .filter(|(_, value)| value.expose_secret() != first.expose_secret());
+            let others =
+                stored.iter().filter(|(_, value)| value.expose_secret() != first.expose_secret());
             problems.extend(others.map(|(name, _)| {
                 format!("{name} differs from its twins: run the last change again.")
             }));
             if *key == Key::TokenSigning
                 && !is_listed(&public_list(parameters, stage).await?, first)?
             {
-                problems.push(format!(
-                    "{} does not know the key that signs.",
-                    public_name(stage)
-                ));
+                problems.push(format!("{} does not know the key that signs.", public_name(stage)));
             }
         }
     }
@@ -225,10 +205,8 @@ async fn announce_signing(
 ) -> Result<(), String> {
     let (next, public) = (next_name(stage), public_list(parameters, stage).await?);
     let stored = parameters.read(std::slice::from_ref(&next)).await?;
-    let key = stored
-        .get(&next)
-        .cloned()
-        .unwrap_or_else(|| new_key(clock.now()).to_setting().into());
+    let key =
+        stored.get(&next).cloned().unwrap_or_else(|| new_key(clock.now()).to_setting().into());
     if !is_listed(&public, &key)? {
         let both = format!("{},{}", public.join(","), public_key(&key)?);
         parameters.write(&public_name(stage), &both.into()).await?;
@@ -289,12 +267,8 @@ pub async fn retire(
         if stored.contains_key(&next_name(stage)) {
             return Err(announced());
         }
-        let key = stored
-            .get(&name)
-            .ok_or_else(|| format!("There is no {name}."))?;
-        return parameters
-            .write(&public_name(stage), &public_key(key)?.into())
-            .await;
+        let key = stored.get(&name).ok_or_else(|| format!("There is no {name}."))?;
+        return parameters.write(&public_name(stage), &public_key(key)?.into()).await;
     }
     let list = key_list(parameters, stage, kind).await?;
     if !is_newest(&list) {
@@ -303,27 +277,13 @@ pub async fn retire(
     let fault = |fault: store::StoreError| fault.to_string();
     if kind == Kind::Sealing {
         for kid in list.iter().skip(1).filter_map(|key| key.split(':').next()) {
-            if !setup
-                .store
-                .sealed_under(kid, None, 1)
-                .await
-                .map_err(fault)?
-                .items
-                .is_empty()
-            {
-                return Err(format!(
-                    "Secrets are left under the key {kid}: reseal first."
-                ));
+            if !setup.store.sealed_under(kid, None, 1).await.map_err(fault)?.items.is_empty() {
+                return Err(format!("Secrets are left under the key {kid}: reseal first."));
             }
         }
     }
     if kind == Kind::Outbox
-        && !setup
-            .store
-            .dead_letters(setup.clock.now(), 1)
-            .await
-            .map_err(fault)?
-            .is_empty()
+        && !setup.store.dead_letters(setup.clock.now(), 1).await.map_err(fault)?.is_empty()
     {
         return Err(
             "There are dead letters, which may be sealed under a former key: resolve them first."
@@ -352,19 +312,13 @@ pub async fn replace(
         Kind::Cursor => write_list(parameters, stage, kind, &[key.to_setting()]).await,
         Kind::Signing => {
             let next = next_name(stage);
-            if !parameters
-                .read(std::slice::from_ref(&next))
-                .await?
-                .is_empty()
-            {
+            if !parameters.read(std::slice::from_ref(&next)).await?.is_empty() {
                 parameters.remove(&next).await?;
             }
             for name in names(stage, Key::TokenSigning) {
                 parameters.write(&name, &key.to_setting().into()).await?;
             }
-            parameters
-                .write(&public_name(stage), &PublicKey::of(&key).to_string().into())
-                .await
+            parameters.write(&public_name(stage), &PublicKey::of(&key).to_string().into()).await
         }
     }
 }
@@ -377,14 +331,9 @@ async fn key_list(
 ) -> Result<Vec<String>, String> {
     let name = names(stage, kind.key()).remove(0);
     let stored = parameters.read(std::slice::from_ref(&name)).await?;
-    let value = stored
-        .get(&name)
-        .ok_or_else(|| format!("There is no {name}: create the keys first."))?;
-    Ok(value
-        .expose_secret()
-        .split(',')
-        .map(str::to_owned)
-        .collect())
+    let value =
+        stored.get(&name).ok_or_else(|| format!("There is no {name}: create the keys first."))?;
+    Ok(value.expose_secret().split(',').map(str::to_owned).collect())
 }
 
 async fn write_list(
@@ -429,10 +378,8 @@ fn public_key(signing: &SecretString) -> Result<String, String> {
 fn new_value(key: Key, now: Instant) -> SecretString {
     match key {
         Key::Canary => {
-            let (name, password) = (
-                HEXLOWER.encode(&random::bytes::<8>()),
-                BASE64.encode(&random::bytes::<24>()),
-            );
+            let (name, password) =
+                (HEXLOWER.encode(&random::bytes::<8>()), BASE64.encode(&random::bytes::<24>()));
             format!("canary-{name}@halqa.invalid {password}").into()
         }
         _ => new_key(now).to_setting().into(),

@@ -88,16 +88,8 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
 
 async fn make_keys(stage: Stage) -> Result<String, String> {
     let made = ops::make(&parameters(stage)?, stage, &Clock::default()).await?;
-    let lines: String = made
-        .made
-        .iter()
-        .map(|name| format!("created {name}\n"))
-        .collect();
-    Ok(format!(
-        "{lines}{} created, {} kept.",
-        made.made.len(),
-        made.kept
-    ))
+    let lines: String = made.made.iter().map(|name| format!("created {name}\n")).collect();
+    Ok(format!("{lines}{} created, {} kept.", made.made.len(), made.kept))
 }
 
 async fn check_keys(stage: Stage, also: &[Key]) -> Result<String, String> {
@@ -115,13 +107,8 @@ async fn change_keys(stage: Stage, verb: &str, kind: Kind) -> Result<String, Str
         "announce" => ops::announce(&parameters, stage, kind, &clock).await?,
         "use" => ops::take_into_use(&parameters, stage, kind).await?,
         "retire" => {
-            ops::retire(
-                &parameters,
-                stage,
-                kind,
-                &setup(stage, "users", users::KEYS).await?,
-            )
-            .await?
+            ops::retire(&parameters, stage, kind, &setup(stage, "users", users::KEYS).await?)
+                .await?
         }
         "replace" => ops::replace(&parameters, stage, kind, &clock).await?,
         _ => return Err(USAGE.to_owned()),
@@ -166,10 +153,7 @@ async fn preflight(stage: Stage) -> Result<String, String> {
 }
 
 fn report(checks: &[Check]) -> Result<String, String> {
-    let failed = checks
-        .iter()
-        .filter(|check| check.problem.is_some())
-        .count();
+    let failed = checks.iter().filter(|check| check.problem.is_some()).count();
     for check in checks {
         print(&match &check.problem {
             None => format!("  ok   {}", check.what),
@@ -177,11 +161,7 @@ fn report(checks: &[Check]) -> Result<String, String> {
         });
     }
     if failed == 0 {
-        Ok(format!(
-            "{} of {} checks passed.",
-            checks.len(),
-            checks.len()
-        ))
+        Ok(format!("{} of {} checks passed.", checks.len(), checks.len()))
     } else {
         Err(format!("{failed} of {} checks failed.", checks.len()))
     }
@@ -195,11 +175,7 @@ async fn dead_letters(stage: Stage) -> Result<String, String> {
         .iter()
         .map(|letter| format!("{}  since {}  {}\n", letter.pk, letter.since, letter.cause));
     let more = if dead.len() == 100 { " or more" } else { "" };
-    Ok(format!(
-        "{}{}{more} dead letters.",
-        lines.collect::<String>(),
-        dead.len()
-    ))
+    Ok(format!("{}{}{more} dead letters.", lines.collect::<String>(), dead.len()))
 }
 
 async fn replay(stage: Stage, pk: Option<&str>) -> Result<String, String> {
@@ -229,9 +205,7 @@ async fn setup_in(
     settings.extend(stage.tables(&parameters(stage)?).await?);
     let settings = settings.into_iter().collect();
     let startup = Startup::read(settings, keys).await;
-    startup
-        .and_then(Setup::new)
-        .map_err(|problem| problem.to_string())
+    startup.and_then(Setup::new).map_err(|problem| problem.to_string())
 }
 
 fn parameters(stage: Stage) -> Result<Parameters, String> {

@@ -74,7 +74,5 @@ fn done<T, E>(response: Result<T, SdkError<E>>, failed: &str) -> Result<(), Stri
 where
     E: Error + ProvideErrorMetadata + 'static,
 {
-    response
-        .map(drop)
-        .map_err(|error| format!("SSM {failed}: {}.", cause(&error)))
+    response.map(drop).map_err(|error| format!("SSM {failed}: {}.", cause(&error)))
 }

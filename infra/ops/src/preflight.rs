@@ -32,21 +32,12 @@ pub async fn preflight(
     vec![
         check("all programs use one region", region(environment)),
         check("the credentials are valid", credentials(api).await),
-        check(
-            "the functions may run at the same time",
-            concurrency(api).await,
-        ),
+        check("the functions may run at the same time", concurrency(api).await),
         check("SES sends to every address", mails(api).await),
         check("SNS sends to every number", texts(api).await),
         check("SNS may spend more than a dollar", spending(api).await),
-        check(
-            "Parameter Store has its higher throughput",
-            throughput(api, stage).await,
-        ),
-        check(
-            "no table of a deleted stack is in the way",
-            tables(api, parameters, stage).await,
-        ),
+        check("Parameter Store has its higher throughput", throughput(api, stage).await),
+        check("no table of a deleted stack is in the way", tables(api, parameters, stage).await),
         check("the keys are complete", keys(parameters, stage).await),
     ]
 }
@@ -61,9 +52,7 @@ fn region(environment: &HashMap<String, String>) -> Result<(), String> {
     if theirs == Some(ours) {
         Ok(())
     } else {
-        Err(format!(
-            "run: export AWS_REGION={ours} AWS_DEFAULT_REGION={ours}"
-        ))
+        Err(format!("run: export AWS_REGION={ours} AWS_DEFAULT_REGION={ours}"))
     }
 }
 
@@ -72,9 +61,7 @@ async fn credentials(api: &AwsApi) -> Result<(), String> {
     let body = "Action=GetCallerIdentity&Version=2011-06-15";
     let answer = ask(api, "sts", "/", &[FORM], body).await;
     let fix = "run: eval \"$(aws configure export-credentials --format env)\"";
-    answer
-        .map(drop)
-        .map_err(|problem| format!("{problem}; {fix}"))
+    answer.map(drop).map_err(|problem| format!("{problem}; {fix}"))
 }
 
 /// <https://docs.aws.amazon.com/lambda/latest/api/API_GetAccountSettings.html>
@@ -108,10 +95,8 @@ async fn texts(api: &AwsApi) -> Result<(), String> {
     if answer.contains("<IsInSandbox>false<") {
         Ok(())
     } else {
-        Err(
-            "it is in the sandbox: request the exit in the console of SNS, Text messaging"
-                .to_owned(),
-        )
+        Err("it is in the sandbox: request the exit in the console of SNS, Text messaging"
+            .to_owned())
     }
 }
 
@@ -183,18 +168,14 @@ async fn keys(parameters: &Parameters, stage: Stage) -> Result<(), String> {
     let problems = problems(parameters, stage, &[]).await?;
     match problems.as_slice() {
         [] => Ok(()),
-        [first, rest @ ..] => Err(format!(
-            "{first} And {} more; run keys, then keys check",
-            rest.len()
-        )),
+        [first, rest @ ..] => {
+            Err(format!("{first} And {} more; run keys, then keys check", rest.len()))
+        }
     }
 }
 
 async fn get(api: &AwsApi, service: &str, path: &str) -> Result<String, String> {
-    text_of(
-        service,
-        &send(api, service, Method::GET, path, &[], "").await?,
-    )
+    text_of(service, &send(api, service, Method::GET, path, &[], "").await?)
 }
 
 async fn ask(

@@ -60,8 +60,6 @@ async fn reseal_one(store: &Store, sealer: &Sealer, user: UserId) -> Result<bool
     let Ok(secret) = Secret::open(&otp.sealed, sealer, &place) else {
         return Ok(false);
     };
-    store
-        .reseal_otp(user, &otp, &secret.seal(sealer, &place)?, sealer.kid())
-        .await?;
+    store.reseal_otp(user, &otp, &secret.seal(sealer, &place)?, sealer.kid()).await?;
     Ok(true)
 }

@@ -41,10 +41,7 @@ impl Expectations {
             let value = value.map(|value| value.expose_secret().to_owned());
             value.ok_or_else(|| format!("{name} is not in SSM: deploy the stack first."))
         });
-        Ok(Self {
-            rate_limit: rate_limit?,
-            powered_by: powered_by?,
-        })
+        Ok(Self { rate_limit: rate_limit?, powered_by: powered_by? })
     }
 
     /// Those of a `cargo dev` with the settings in `environment`, or else the defaults.
@@ -68,10 +65,7 @@ const CONSTANT: [(&str, &str); 15] = [
     ("cross-origin-resource-policy", "same-origin"),
     ("origin-agent-cluster", "?1"),
     ("referrer-policy", "no-referrer"),
-    (
-        "strict-transport-security",
-        "max-age=15552000; includeSubDomains",
-    ),
+    ("strict-transport-security", "max-age=15552000; includeSubDomains"),
     ("x-content-type-options", "nosniff"),
     ("x-dns-prefetch-control", "off"),
     ("x-download-options", "noopen"),
@@ -84,49 +78,29 @@ const CONSTANT: [(&str, &str); 15] = [
 ];
 
 /// Headers whose value varies.
-const VARYING: [&str; 5] = [
-    "retry-after",
-    "x-ratelimit-remaining",
-    "x-ratelimit-reset",
-    "etag",
-    "x-request-id",
-];
+const VARYING: [&str; 5] =
+    ["retry-after", "x-ratelimit-remaining", "x-ratelimit-reset", "etag", "x-request-id"];
 
 /// Checks headers, sign-in as the canary, the token's header, a conditional request, a write, a picture and sign-out.
 /// Without a sign-in the checks that need one are skipped.
 pub async fn smoke(visitor: &Visitor, canary: &SignIn, expected: &Expectations) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut check = |what: &str, outcome: Result<(), String>| {
-        checks.push(Check {
-            what: what.to_owned(),
-            problem: outcome.err(),
-        })
+        checks.push(Check { what: what.to_owned(), problem: outcome.err() })
     };
-    check(
-        "GET /health responds with 200",
-        status(visitor.get("/health").await, 200),
-    );
+    check("GET /health responds with 200", status(visitor.get("/health").await, 200));
     check(
         "an unknown path returns the envelope and all headers",
         unknown_path(visitor, expected).await,
     );
     check("a preflight is allowed", preflight(visitor).await);
-    check(
-        "pages of all origins can show a picture",
-        picture(visitor).await,
-    );
-    check(
-        "a wrong password is rejected",
-        wrong_password(visitor).await,
-    );
+    check("pages of all origins can show a picture", picture(visitor).await);
+    check("a wrong password is rejected", wrong_password(visitor).await);
     match visitor.clone().signed_in(canary).await {
         Ok(person) => {
             check("the canary signs in", Ok(()));
             check("the token is in a header", token_in_header(&person).await);
-            check(
-                "an unchanged resource returns 304",
-                conditional(&person).await,
-            );
+            check("an unchanged resource returns 304", conditional(&person).await);
             check("a change is stored", write(&person).await);
             check("sign-out ends the session", sign_out(&person).await);
         }
@@ -140,24 +114,14 @@ fn status(response: Result<HttpResponse, String>, status: u16) -> Result<(), Str
 }
 
 fn code(response: &HttpResponse, expected: &str) -> Result<(), String> {
-    let code = response.json()["message"]["RESPONSE_CODE"]
-        .as_str()
-        .unwrap_or("none")
-        .to_owned();
-    if code == expected {
-        Ok(())
-    } else {
-        Err(format!("its code is {code} instead of {expected}"))
-    }
+    let code = response.json()["message"]["RESPONSE_CODE"].as_str().unwrap_or("none").to_owned();
+    if code == expected { Ok(()) } else { Err(format!("its code is {code} instead of {expected}")) }
 }
 
 fn has(response: &HttpResponse, name: &str, value: &str) -> Result<(), String> {
     match response.header(name) {
         Some(actual) if actual == value => Ok(()),
-        actual => Err(format!(
-            "{name} is {} instead of {value}",
-            actual.unwrap_or("missing")
-        )),
+        actual => Err(format!("{name} is {} instead of {value}", actual.unwrap_or("missing"))),
     }
 }
 
@@ -165,15 +129,11 @@ async fn unknown_path(visitor: &Visitor, expected: &Expectations) -> Result<(), 
     let response = visitor.get("/nowhere").await?;
     response.expect_status(404)?;
     code(&response, "NOT_FOUND_MESSAGE")?;
-    CONSTANT
-        .into_iter()
-        .try_for_each(|(name, value)| has(&response, name, value))?;
+    CONSTANT.into_iter().try_for_each(|(name, value)| has(&response, name, value))?;
     has(&response, "x-ratelimit-limit", &expected.rate_limit)?;
     has(&response, "x-powered-by", &expected.powered_by)?;
-    let missing: Vec<&str> = VARYING
-        .into_iter()
-        .filter(|name| response.header(name).is_none())
-        .collect();
+    let missing: Vec<&str> =
+        VARYING.into_iter().filter(|name| response.header(name).is_none()).collect();
     if missing.is_empty() {
         Ok(())
     } else {
@@ -191,11 +151,7 @@ async fn preflight(visitor: &Visitor) -> Result<(), String> {
         .call(Method::OPTIONS, "/users/me", None)
         .await?;
     response.expect_status(204)?;
-    has(
-        &response,
-        "access-control-allow-methods",
-        "GET,HEAD,PUT,PATCH,POST,DELETE",
-    )?;
+    has(&response, "access-control-allow-methods", "GET,HEAD,PUT,PATCH,POST,DELETE")?;
     has(&response, "access-control-allow-headers", "authorization")
 }
 
@@ -221,10 +177,7 @@ async fn wrong_password(visitor: &Visitor) -> Result<(), String> {
 async fn token_in_header(person: &Visitor) -> Result<(), String> {
     let response = person.get("/auth/check").await?;
     response.expect_status(200)?;
-    let token = response.json()["user"]["token"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned();
+    let token = response.json()["user"]["token"].as_str().unwrap_or_default().to_owned();
     let actual = response
         .header("authorization")
         .or_else(|| response.header("x-amzn-remapped-authorization"));
@@ -238,38 +191,17 @@ async fn token_in_header(person: &Visitor) -> Result<(), String> {
 async fn conditional(person: &Visitor) -> Result<(), String> {
     let first = person.get("/auth/current-user").await?;
     let etag = first.header("etag").ok_or("the ETag is missing")?;
-    status(
-        person
-            .clone()
-            .with("if-none-match", etag)?
-            .get("/auth/current-user")
-            .await,
-        304,
-    )
+    status(person.clone().with("if-none-match", etag)?.get("/auth/current-user").await, 304)
 }
 
 async fn write(person: &Visitor) -> Result<(), String> {
     let response = person.get("/auth/current-user").await?;
-    let id = response.json()["user"]["userID"]
-        .as_str()
-        .ok_or("the userID is missing")?
-        .to_owned();
+    let id = response.json()["user"]["userID"].as_str().ok_or("the userID is missing")?.to_owned();
     let path = format!("/users/{id}");
-    status(
-        person
-            .call(Method::PUT, &path, Some(&json!({ "name": "Canary" })))
-            .await,
-        200,
-    )?;
-    let name = person.get(&path).await?.json()["user"]["name"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned();
-    if name == "Canary" {
-        Ok(())
-    } else {
-        Err(format!("the name reads {name}"))
-    }
+    status(person.call(Method::PUT, &path, Some(&json!({ "name": "Canary" }))).await, 200)?;
+    let name =
+        person.get(&path).await?.json()["user"]["name"].as_str().unwrap_or_default().to_owned();
+    if name == "Canary" { Ok(()) } else { Err(format!("the name reads {name}")) }
 }
 
 async fn sign_out(person: &Visitor) -> Result<(), String> {

@@ -24,19 +24,14 @@ impl FromStr for Stage {
             "staging" => Ok(Self::Deployed("staging")),
             "prod" => Ok(Self::Deployed("prod")),
             "local" => Ok(Self::Local),
-            _ => Err(format!(
-                "There is no environment {text}: use dev, staging, prod or local."
-            )),
+            _ => Err(format!("There is no environment {text}: use dev, staging, prod or local.")),
         }
     }
 }
 
 /// The PEM files with the trusted roots of Debian, Fedora, Alpine and macOS.
-const BUNDLES: [&str; 3] = [
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/cert.pem",
-];
+const BUNDLES: [&str; 3] =
+    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
 impl Stage {
     /// The SSM path of the keys of `function`.
@@ -60,13 +55,10 @@ impl Stage {
         let settings = ["RECORDS_TABLE", "TRANSIENT_TABLE"];
         let names = settings.map(|setting| format!("{path}/{setting}"));
         let found = parameters.read(&names).await?;
-        let named = settings
-            .into_iter()
-            .zip(&names)
-            .filter_map(|(setting, name)| {
-                let table = found.get(name)?.expose_secret();
-                Some((setting.to_owned(), table.to_owned()))
-            });
+        let named = settings.into_iter().zip(&names).filter_map(|(setting, name)| {
+            let table = found.get(name)?.expose_secret();
+            Some((setting.to_owned(), table.to_owned()))
+        });
         Ok(named.collect())
     }
 
@@ -80,30 +72,21 @@ impl Stage {
         mut environment: HashMap<String, String>,
         function: &str,
     ) -> Result<HashMap<String, String>, String> {
-        if let Some(bundle) = BUNDLES
-            .into_iter()
-            .find(|bundle| Path::new(bundle).exists())
-        {
-            environment
-                .entry("SSL_CERT_FILE".to_owned())
-                .or_insert_with(|| bundle.to_owned());
+        if let Some(bundle) = BUNDLES.into_iter().find(|bundle| Path::new(bundle).exists()) {
+            environment.entry("SSL_CERT_FILE".to_owned()).or_insert_with(|| bundle.to_owned());
         }
         match self {
             // The name of the environment takes precedence over variables that name other tables.
             Self::Deployed(stage) => {
                 environment.insert("RECORDS_TABLE".to_owned(), format!("halqa-{stage}-records"));
-                environment.insert(
-                    "TRANSIENT_TABLE".to_owned(),
-                    format!("halqa-{stage}-transient"),
-                );
+                environment
+                    .insert("TRANSIENT_TABLE".to_owned(), format!("halqa-{stage}-transient"));
                 environment.insert("KEYS_PATH".to_owned(), self.keys_path(function));
             }
             Self::Local => {
                 environment.remove("KEYS_PATH");
-                let folder = environment
-                    .get("DATA_DIR")
-                    .cloned()
-                    .unwrap_or_else(|| ".local".to_owned());
+                let folder =
+                    environment.get("DATA_DIR").cloned().unwrap_or_else(|| ".local".to_owned());
                 let file = format!("{folder}/environment");
                 let text = fs::read_to_string(&file).map_err(|_| {
                     format!("There is no {file}: `cargo dev` writes it while it runs.")

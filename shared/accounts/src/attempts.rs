@@ -19,18 +19,9 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 /// Limits of wrong passwords, at sign-in and wherever the current password is required: in 15 minutes 10 per account
 /// and network, 100 per account, 50 per network.
 pub fn of_password(email: &Email, client: &Client) -> [Counter; 3] {
-    let counter = |name, key, max| Counter {
-        name,
-        key,
-        max,
-        window: QUARTER_HOUR,
-    };
+    let counter = |name, key, max| Counter { name, key, max, window: QUARTER_HOUR };
     [
-        counter(
-            "password-account-network",
-            format!("{email} {}", client.network),
-            10,
-        ),
+        counter("password-account-network", format!("{email} {}", client.network), 10),
         counter("password-account", email.to_string(), 100),
         counter("password-network", client.network.clone(), 50),
     ]
@@ -39,12 +30,7 @@ pub fn of_password(email: &Email, client: &Client) -> [Counter; 3] {
 /// Limit of wrong one-time codes (by mail or text message): 30 per network in an hour. The limits per code are stored
 /// with the code.
 pub fn of_code(client: &Client) -> [Counter; 1] {
-    [Counter {
-        name: "code-network",
-        key: client.network.clone(),
-        max: 30,
-        window: HOUR,
-    }]
+    [Counter { name: "code-network", key: client.network.clone(), max: 30, window: HOUR }]
 }
 
 /// Limit of wrong answers of passkeys: 50 per network in 15 minutes. Nothing is counted per account: a signature cannot
@@ -62,18 +48,8 @@ pub fn of_passkey(client: &Client) -> [Counter; 1] {
 /// and 10 per account.
 pub fn of_otp(user: UserId, challenge: &str) -> [Counter; 2] {
     [
-        Counter {
-            name: "otp-challenge",
-            key: format!("{user} {challenge}"),
-            max: 5,
-            window: HOUR,
-        },
-        Counter {
-            name: "otp-account",
-            key: user.to_string(),
-            max: 10,
-            window: HOUR,
-        },
+        Counter { name: "otp-challenge", key: format!("{user} {challenge}"), max: 5, window: HOUR },
+        Counter { name: "otp-account", key: user.to_string(), max: 10, window: HOUR },
     ]
 }
 
@@ -100,43 +76,23 @@ pub fn of_recovery(user: UserId, challenge: &str, client: &Client) -> [Counter; 
 /// Limit of registrations: `per_hour` valid requests per network, successful or not. A whole class may register from
 /// one network.
 pub fn of_registration(client: &Client, per_hour: u64) -> [Counter; 1] {
-    [Counter {
-        name: "register",
-        key: client.network.clone(),
-        max: per_hour,
-        window: HOUR,
-    }]
+    [Counter { name: "register", key: client.network.clone(), max: per_hour, window: HOUR }]
 }
 
 /// Limit of avatars of `user`: 10 uploads in an hour, accepted or not, because each of them is decoded.
 pub fn of_avatar(user: UserId) -> [Counter; 1] {
-    [Counter {
-        name: "avatar",
-        key: user.to_string(),
-        max: 10,
-        window: HOUR,
-    }]
+    [Counter { name: "avatar", key: user.to_string(), max: 10, window: HOUR }]
 }
 
 /// Limit of changes of `user` that end all sent codes, which are password changes and enrolments of one-time passwords:
 /// 10 in an hour. Otherwise an attacker who knows the password could always prevent its reset.
 pub fn of_change_ending_codes(user: UserId) -> [Counter; 1] {
-    [Counter {
-        name: "password-change",
-        key: user.to_string(),
-        max: 10,
-        window: HOUR,
-    }]
+    [Counter { name: "password-change", key: user.to_string(), max: 10, window: HOUR }]
 }
 
 /// Limit of exports of `user`: 10 in an hour, because each of them may read and store many megabytes.
 pub fn of_export(user: UserId) -> [Counter; 1] {
-    [Counter {
-        name: "export",
-        key: user.to_string(),
-        max: 10,
-        window: HOUR,
-    }]
+    [Counter { name: "export", key: user.to_string(), max: 10, window: HOUR }]
 }
 
 /// Counts `work` by `counters`, unless it fails.
@@ -192,10 +148,8 @@ pub async fn verify_password(
     now: Instant,
 ) -> Result<(String, Reservation), ApiError> {
     let counters = of_password(&user.email, client);
-    let (reserved, credentials) = tokio::join!(
-        reserve(store, &counters, now),
-        store.credentials(user.user_id)
-    );
+    let (reserved, credentials) =
+        tokio::join!(reserve(store, &counters, now), store.credentials(user.user_id));
     let reserved = reserved?;
     let outcome = async {
         let hash = credentials?.map(|credentials| credentials.password_hash);

@@ -135,8 +135,7 @@ impl Codes {
             if reserved.is_none() {
                 return Ok(());
             }
-            self.send(kind, email_challenge(email), user.as_ref(), method, now)
-                .await
+            self.send(kind, email_challenge(email), user.as_ref(), method, now).await
         };
         let sent = sent.await;
         self.release_unless_sent(reserved, sent).await
@@ -199,8 +198,7 @@ impl Codes {
         let challenge = phone_challenge(user.user_id, &user.phone);
         let counters = message_limits::of_unverified_number(user, client, self.texts_per_day);
         let (kind, to) = (CodeKind::Phone, Recipient::Sms(user.phone.clone()));
-        self.issue_within(&counters, kind, challenge, user, to, now)
-            .await
+        self.issue_within(&counters, kind, challenge, user, to, now).await
     }
 
     /// Sends a mail with a code that verifies `email`: the address of `user`, or their pending address.
@@ -213,14 +211,11 @@ impl Codes {
         let (kind, to) = (CodeKind::Email, Recipient::Mail(email.clone()));
         if *email == user.email {
             let challenge = email_challenge(email);
-            return self
-                .issue_and_commit(kind, challenge, Some(user), to, now)
-                .await;
+            return self.issue_and_commit(kind, challenge, Some(user), to, now).await;
         }
         let counters = [message_limits::of_pending_address(email)];
         let challenge = pending_email_challenge(email, user.user_id);
-        self.issue_within(&counters, kind, challenge, user, to, now)
-            .await
+        self.issue_within(&counters, kind, challenge, user, to, now).await
     }
 
     /// As `issue_and_commit`, unless one of `counters` is full.
@@ -237,8 +232,7 @@ impl Codes {
             return Ok(());
         };
         let sent = self.issue_and_commit(kind, challenge, Some(user), to, now);
-        self.release_unless_sent(Some(reservation), sent.await)
-            .await
+        self.release_unless_sent(Some(reservation), sent.await).await
     }
 
     async fn issue_and_commit(
@@ -304,13 +298,8 @@ impl Codes {
         let (stored, NewCode { digits, link }) =
             self.new_code(kind, challenge, Some(user), &to, now);
         transaction.put_code(kind, challenge, &stored);
-        let notification = Notification::Code {
-            kind,
-            digits,
-            link,
-            removal: Some(removal),
-            moves_account: false,
-        };
+        let notification =
+            Notification::Code { kind, digits, link, removal: Some(removal), moves_account: false };
         transaction.send(&self.outbox.notify(user, notification, now)?);
         Ok(())
     }

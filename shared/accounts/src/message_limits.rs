@@ -32,12 +32,7 @@ pub fn of_code(kind: CodeKind, account: &str, interval: Duration) -> [Counter; 3
 
 /// Requests of `user` for a new address: 1 per `interval`, 3 in 15 minutes, 10 a day, and 20 per network in an hour.
 pub fn of_email_change(user: UserId, client: &Client, interval: Duration) -> [Counter; 4] {
-    let counter = |name, max, window| Counter {
-        name,
-        key: user.to_string(),
-        max,
-        window,
-    };
+    let counter = |name, max, window| Counter { name, key: user.to_string(), max, window };
     [
         counter("email-change-interval", 1, interval),
         counter("email-change-quarter", 3, QUARTER_HOUR),
@@ -53,12 +48,7 @@ pub fn of_email_change(user: UserId, client: &Client, interval: Duration) -> [Co
 
 /// Mails with codes to an address that accounts want but do not have: 20 a day, of all accounts together.
 pub fn of_pending_address(email: &Email) -> Counter {
-    Counter {
-        name: "MessagesPerAddress",
-        key: email.to_string(),
-        max: 20,
-        window: DAY,
-    }
+    Counter { name: "MessagesPerAddress", key: email.to_string(), max: 20, window: DAY }
 }
 
 /// Text messages with codes: 5 a day per account and number. Mails are not limited here, but make the same write.
@@ -67,23 +57,13 @@ pub fn of_texts(user: Option<&User>, to: &Recipient, challenge: Challenge) -> Co
         (Some(user), Recipient::Sms(_)) => (account_and_number(user), 5),
         _ => (challenge.to_string(), u64::MAX),
     };
-    Counter {
-        name: TEXTS,
-        key,
-        max,
-        window: DAY,
-    }
+    Counter { name: TEXTS, key, max, window: DAY }
 }
 
 /// Text messages to the number of `user`, which they have not verified: 5 a day per account and number, 10 a day per
 /// number, 20 per network in an hour, and `per_day` in all. They limit what it costs to have strangers texted.
 pub fn of_unverified_number(user: &User, client: &Client, per_day: u64) -> [Counter; 4] {
-    let counter = |name, key, max, window| Counter {
-        name,
-        key,
-        max,
-        window,
-    };
+    let counter = |name, key, max, window| Counter { name, key, max, window };
     [
         counter(TEXTS, account_and_number(user), 5, DAY),
         counter("TextsPerNumber", number(user), 10, DAY),

@@ -23,10 +23,7 @@ impl Codes {
         now: Instant,
     ) -> Result<(), ApiError> {
         if after.passkey_series != before.passkey_series {
-            let removed = Notification::PasskeysRemoved {
-                at: now,
-                by_administrator: false,
-            };
+            let removed = Notification::PasskeysRemoved { at: now, by_administrator: false };
             tx.send(&self.outbox().notify(after, removed, now)?);
         }
         Ok(())
@@ -43,8 +40,7 @@ impl Sessions {
         now: Instant,
     ) -> Result<(Option<AccountContext>, (Option<Passkey>, Option<Challenge>)), ApiError> {
         let read = self.store.account_with_passkey(owner, challenge);
-        self.complete(owner.user_id, owner.committee_id, read, now)
-            .await
+        self.complete(owner.user_id, owner.committee_id, read, now).await
     }
 
     /// Signs a token that must accompany the answer to `challenge`: `Bearer …`, valid as long as the challenge. It names

@@ -118,10 +118,8 @@ impl Sessions {
         read: impl Future<Output = Result<(StoredAccount, T), StoreError>>,
         now: Instant,
     ) -> Result<(Option<AccountContext>, T), ApiError> {
-        let (found, activity) = tokio::join!(
-            read,
-            self.store.login_activity(id, OwnAccount::ACTIVITY, now)
-        );
+        let (found, activity) =
+            tokio::join!(read, self.store.login_activity(id, OwnAccount::ACTIVITY, now));
         let ((account, other), activity) = (found?, activity?);
         let Some(user) = account.user else {
             return Ok((None, other));
@@ -134,12 +132,7 @@ impl Sessions {
         let committee = read.ok_or_else(|| {
             StoreError::Unexpected("a user's committee does not exist".to_owned())
         })?;
-        let account = AccountContext {
-            user,
-            committee,
-            activity,
-            devices: account.devices,
-        };
+        let account = AccountContext { user, committee, activity, devices: account.devices };
         Ok((Some(account), other))
     }
 
@@ -185,12 +178,7 @@ impl Sessions {
         };
         account.activity.insert(0, activity);
         let token = self.fresh_token(&account.user, &session, now)?;
-        let AccountContext {
-            user,
-            committee,
-            activity,
-            ..
-        } = account;
+        let AccountContext { user, committee, activity, .. } = account;
         Ok(Ok(self.own_account(user, committee, activity, None, token)))
     }
 
@@ -233,13 +221,7 @@ impl Sessions {
         enrolment: Option<Enrolment>,
         now: Instant,
     ) -> Result<OwnAccount, ApiError> {
-        let SignedIn {
-            user,
-            committee,
-            session,
-            claims,
-            token,
-        } = person;
+        let SignedIn { user, committee, session, claims, token } = person;
         let allowed = i64::try_from(self.lifetimes.token(&user).as_secs()).unwrap_or(i64::MAX);
         let lifetime = (claims.exp - claims.iat).min(allowed);
         let is_half_over = now.unix_seconds() - claims.iat >= lifetime / 2;
@@ -251,12 +233,7 @@ impl Sessions {
         };
         let enrolment = enrolment.filter(|enrolment| enrolment.is_valid(&session, now));
         let secret = enrolment.and_then(|enrolment| {
-            Secret::open(
-                &enrolment.sealed,
-                &self.sealer,
-                &totp::pending_context(user.user_id),
-            )
-            .ok()
+            Secret::open(&enrolment.sealed, &self.sealer, &totp::pending_context(user.user_id)).ok()
         });
         Ok(self.own_account(user, committee, activity, secret.as_ref(), token))
     }
@@ -280,9 +257,8 @@ impl Sessions {
         let mut renewed = session.clone();
         renewed.epoch = user.epoch;
         renewed.auth_time = now;
-        renewed.expires_at = session
-            .expires_at
-            .min(session.created_at.after(self.lifetimes.session(user)));
+        renewed.expires_at =
+            session.expires_at.min(session.created_at.after(self.lifetimes.session(user)));
         if !renewed.amr.contains(&method) {
             renewed.amr.push(method);
         }
@@ -307,10 +283,7 @@ impl Sessions {
             committee_id: user.committee_id,
             epoch: Some(user.epoch),
         };
-        Ok(format!(
-            "Bearer {}",
-            self.signer.sign(TokenUse::OtpStep, &new_token)?
-        ))
+        Ok(format!("Bearer {}", self.signer.sign(TokenUse::OtpStep, &new_token)?))
     }
 
     /// Signs a token that must accompany the six digits of the passwordless code for `challenge`: `Bearer …`, valid as
@@ -330,10 +303,7 @@ impl Sessions {
             committee_id: CommitteeId::NONE,
             epoch: None,
         };
-        Ok(format!(
-            "Bearer {}",
-            self.signer.sign(TokenUse::PasswordlessStep, &new_token)?
-        ))
+        Ok(format!("Bearer {}", self.signer.sign(TokenUse::PasswordlessStep, &new_token)?))
     }
 
     /// The claims of the token in `headers`. `None` when there is none or it is not valid for `usage` at `now`.
@@ -379,11 +349,6 @@ impl Sessions {
             user.is_otp_verified,
             pending,
         );
-        OwnAccount::new(
-            Account::of(user, committee),
-            activity,
-            secrets,
-            format!("Bearer {token}"),
-        )
+        OwnAccount::new(Account::of(user, committee), activity, secrets, format!("Bearer {token}"))
     }
 }

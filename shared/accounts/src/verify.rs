@@ -79,8 +79,7 @@ impl Codes {
                 counted?;
                 let others = newest?.into_iter().map(|code| code.user_id);
                 let others = others.filter(|user| Some(*user) != named).map(wanted_by);
-                self.count_attempts(kind, others, client, now, &mut codes)
-                    .await
+                self.count_attempts(kind, others, client, now, &mut codes).await
             };
             (counted.await, codes)
         };
@@ -100,9 +99,7 @@ impl Codes {
     ) -> Result<(), StoreError> {
         let tries = challenges.into_iter().map(|challenge| async move {
             let store = &self.store;
-            let code = store
-                .count_attempt(kind, challenge, &client.network, now)
-                .await?;
+            let code = store.count_attempt(kind, challenge, &client.network, now).await?;
             Ok(code.map(|code| (challenge, code)))
         });
         let mut counted = Ok(());
@@ -156,11 +153,7 @@ impl Codes {
         };
         let (challenge, code) = codes.swap_remove(at);
         self.return_attempts(kind, &codes, client).await;
-        Ok(Some(VerifiedCode {
-            code,
-            challenge,
-            reserved,
-        }))
+        Ok(Some(VerifiedCode { code, challenge, reserved }))
     }
 
     /// Returns the attempt at `code` if `used` is an error: only wrong attempts stay counted.
@@ -180,8 +173,7 @@ impl Codes {
     /// Returns an attempt at each of `codes`. One whose return fails stays counted.
     async fn return_attempts(&self, kind: CodeKind, codes: &[(Challenge, Code)], client: &Client) {
         let returns = codes.iter().map(|(challenge, code)| {
-            self.store
-                .return_attempt(kind, *challenge, code, &client.network)
+            self.store.return_attempt(kind, *challenge, code, &client.network)
         });
         join_all(returns).await;
     }

@@ -16,10 +16,7 @@ pub struct DueWork {
 impl DueWork {
     /// Reads the tables of `setup`.
     pub fn new(setup: &Setup) -> Self {
-        Self {
-            store: setup.store.clone(),
-            clock: setup.clock.clone(),
-        }
+        Self { store: setup.store.clone(), clock: setup.clock.clone() }
     }
 
     /// At most `limit` pieces of work of `kind` that are due, the earliest due time first. None if they cannot be

@@ -126,9 +126,7 @@ where
     for (item_identifier, done) in results {
         if let Err(failure) = done {
             tracing::error!(?failure, "handling a stream record failed");
-            handled
-                .batch_item_failures
-                .push(FailedItem { item_identifier });
+            handled.batch_item_failures.push(FailedItem { item_identifier });
         }
     }
     handled
@@ -151,8 +149,6 @@ struct FailedItem {
 impl Handled {
     /// Whether the record with this `sequence_number` failed.
     pub fn has_failed(&self, sequence_number: &str) -> bool {
-        self.batch_item_failures
-            .iter()
-            .any(|failed| failed.item_identifier == sequence_number)
+        self.batch_item_failures.iter().any(|failed| failed.item_identifier == sequence_number)
     }
 }

@@ -161,13 +161,7 @@ impl MessageSender {
         let Some(claim) = self.claim(what, expires_at).await? else {
             return Ok(());
         };
-        let TextMessage {
-            to,
-            text,
-            kind,
-            sender,
-            ..
-        } = text;
+        let TextMessage { to, text, kind, sender, .. } = text;
         let sent = self.sms.send(to, text, *kind, sender.as_ref()).await;
         if let Ok(Some(message_id)) = &sent {
             let link = || self.store.link_receipt(message_id, what, self.clock.now());
@@ -209,11 +203,7 @@ impl MessageSender {
 
     /// Records the `outcome` of the message of `claim`. A message that was not sent is queued again until it expires.
     pub async fn conclude(&self, claim: Claim, outcome: SendOutcome) -> Result<(), Error> {
-        let Claim {
-            attempts,
-            what,
-            expires_at,
-        } = claim;
+        let Claim { attempts, what, expires_at } = claim;
         let next = self.clock.now().after(delay(attempts));
         let (state, failure) = match outcome {
             SendOutcome::Sent => (State::Sent, None),
@@ -239,11 +229,7 @@ impl MessageSender {
             let (store, now) = (&self.store, self.clock.now());
             match state {
                 State::Queued => store.requeue(what, attempts, next, now).await,
-                state => {
-                    store
-                        .record_outcome(what, attempts, state, failure, now)
-                        .await
-                }
+                state => store.record_outcome(what, attempts, state, failure, now).await,
             }
         };
         Ok(retried(what, record).await?)
@@ -309,10 +295,6 @@ where
 /// Exponential backoff with full jitter, 1 second at least and [`MAX_DELAY`] at most
 /// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
 fn delay(attempts: u32) -> Duration {
-    let longest = BASE_DELAY
-        .saturating_mul(2_u32.saturating_pow(attempts.min(20)))
-        .min(MAX_DELAY);
-    longest
-        .mul_f64(random_fraction())
-        .max(Duration::from_secs(1))
+    let longest = BASE_DELAY.saturating_mul(2_u32.saturating_pow(attempts.min(20))).min(MAX_DELAY);
+    longest.mul_f64(random_fraction()).max(Duration::from_secs(1))
 }

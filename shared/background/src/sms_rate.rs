@@ -66,10 +66,7 @@ impl SmsRate {
         let mut pause = FIRST_PAUSE;
         while Monotonic::now() < ends {
             let now = self.clock.now();
-            let taken = self
-                .store
-                .take_slots(self.per_second, block, max_wait, now)
-                .await;
+            let taken = self.store.take_slots(self.per_second, block, max_wait, now).await;
             match taken {
                 Ok(Slots::Taken(starts)) => {
                     slots.extend(starts);
@@ -102,18 +99,13 @@ impl SmsRate {
     ) -> Result<Option<Instant>, StoreError> {
         if let Some(slot) = taken {
             return Ok(if self.is_late(slot) {
-                self.wait_for_slot(max_wait, Monotonic::now() + LATE_WAIT)
-                    .await
+                self.wait_for_slot(max_wait, Monotonic::now() + LATE_WAIT).await
             } else {
                 Some(slot)
             });
         }
         let now = self.clock.now();
-        match self
-            .store
-            .take_slots(self.per_second, 1, max_wait, now)
-            .await?
-        {
+        match self.store.take_slots(self.per_second, 1, max_wait, now).await? {
             Slots::Taken(starts) => Ok(starts.first().copied()),
             Slots::NoneBefore(_) => Ok(None),
         }

@@ -59,11 +59,7 @@ impl SignedIn {
     /// # Errors
     /// `ACCOUNT_NOT_VERIFIED_MESSAGE`.
     pub fn require_verified(&self) -> Result<(), ErrorCode> {
-        if self.user.is_verified {
-            Ok(())
-        } else {
-            Err(ErrorCode::AccountNotVerified)
-        }
+        if self.user.is_verified { Ok(()) } else { Err(ErrorCode::AccountNotVerified) }
     }
 
     /// Checks that the person authenticated in the last ten minutes, for changes of the ways to sign in.
@@ -128,9 +124,7 @@ impl BearerToken {
         };
         verifier
             .verify(token, TokenUse::Access, now)
-            .map_or(Self::Invalid, |claims| {
-                Self::Valid(Box::new(claims), token.to_owned())
-            })
+            .map_or(Self::Invalid, |claims| Self::Valid(Box::new(claims), token.to_owned()))
     }
 }
 
@@ -164,30 +158,20 @@ const MAX_ENDED: usize = 10_000;
 
 impl Authenticator {
     pub(crate) fn new(store: Store, verifier: Verifier, lifetimes: TokenLifetimes) -> Self {
-        Self {
-            store,
-            verifier,
-            lifetimes,
-            ended: Arc::default(),
-        }
+        Self { store, verifier, lifetimes, ended: Arc::default() }
     }
 
     /// Whether this process has seen that session `sid` has ended, which is final.
     pub(crate) fn has_ended(&self, sid: SessionId) -> bool {
-        self.ended
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .contains(&sid)
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).contains(&sid)
     }
 
     /// Loads session, user and committee in one BatchGetItem. The committee id comes from the token; if the account
     /// has moved since, its committee takes a second request, and so does a session that seems to have ended.
     pub(crate) async fn authenticate(&self, claims: Claims, token: String, now: Instant) -> Caller {
         let found = async {
-            let (session, user, committee) = self
-                .store
-                .caller(claims.sub, claims.sid, claims.cid)
-                .await?;
+            let (session, user, committee) =
+                self.store.caller(claims.sub, claims.sid, claims.cid).await?;
             let valid = |session: Option<Session>, user: Option<User>| {
                 let both = session.zip(user);
                 both.filter(|(session, user)| session.is_valid(user, now))
@@ -221,13 +205,9 @@ impl Authenticator {
             {
                 Caller::InvalidToken
             }
-            Ok(Some((session, user, committee))) => Caller::SignedIn(Arc::new(SignedIn {
-                user,
-                committee,
-                session,
-                claims,
-                token,
-            })),
+            Ok(Some((session, user, committee))) => {
+                Caller::SignedIn(Arc::new(SignedIn { user, committee, session, claims, token }))
+            }
             Ok(None) => {
                 let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
                 if ended.len() >= MAX_ENDED {
@@ -246,11 +226,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Now {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         // The edge always sets it.
-        Ok(parts
-            .extensions
-            .get()
-            .copied()
-            .unwrap_or(Self(Instant::from_unix_milliseconds(0))))
+        Ok(parts.extensions.get().copied().unwrap_or(Self(Instant::from_unix_milliseconds(0))))
     }
 }
 

@@ -36,12 +36,7 @@ impl Client {
             .get(header::USER_AGENT)
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default();
-        Self {
-            ip,
-            network,
-            agent: Agent::of(agent),
-            place: Location::default(),
-        }
+        Self { ip, network, agent: Agent::of(agent), place: Location::default() }
     }
 }
 

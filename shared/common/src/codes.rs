@@ -200,9 +200,7 @@ mod tests {
             assert!(seen.insert(code), "{code} is a duplicate");
             assert!(
                 code.ends_with("_MESSAGE")
-                    && code
-                        .bytes()
-                        .all(|byte| byte.is_ascii_uppercase() || byte == b'_'),
+                    && code.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'),
                 "{code}"
             );
             assert!(

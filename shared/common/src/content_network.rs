@@ -52,19 +52,12 @@ impl ContentNetwork {
 
     /// The client: at the address in CloudFront's headers if the secret is valid, else at `ip`, the gateway's peer.
     pub(crate) fn client(&self, ip: IpAddr, headers: &HeaderMap) -> Client {
-        let viewer_ip = || {
-            text(headers, "cloudfront-viewer-address")
-                .as_deref()
-                .and_then(address)
-        };
+        let viewer_ip = || text(headers, "cloudfront-viewer-address").as_deref().and_then(address);
         let Some(ip) = viewer_ip().filter(|_| self.has_valid_secret(headers)) else {
             return Client::new(ip, headers);
         };
         let degrees = |name, most: f64| {
-            text(headers, name)?
-                .parse()
-                .ok()
-                .filter(|degrees: &f64| degrees.abs() <= most)
+            text(headers, name)?.parse().ok().filter(|degrees: &f64| degrees.abs() <= most)
         };
         Client {
             place: Location {
@@ -81,18 +74,14 @@ impl ContentNetwork {
     }
 
     fn has_valid_secret(&self, headers: &HeaderMap) -> bool {
-        headers
-            .get(SECRET_HEADER)
-            .is_some_and(|secret| self.secrets.contains(secret.as_bytes()))
+        headers.get(SECRET_HEADER).is_some_and(|secret| self.secrets.contains(secret.as_bytes()))
     }
 }
 
 /// The header `name`, percent-decoded: CloudFront encodes characters outside ASCII. Checked, because headers that
 /// CloudFront does not set may come from the viewer.
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {
-    let text = percent_decode(headers.get(name)?.as_bytes())
-        .decode_utf8()
-        .ok()?;
+    let text = percent_decode(headers.get(name)?.as_bytes()).decode_utf8().ok()?;
     let is_name =
         (1..=MAX_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     is_name.then(|| text.into_owned())
@@ -122,19 +111,12 @@ mod tests {
     fn viewer_address_with_port_gives_the_ip() {
         for (text, expected) in [
             ("198.51.100.10:46532", Some("198.51.100.10")),
-            (
-                "2001:db8:85a3::8a2e:370:7334:46532",
-                Some("2001:db8:85a3::8a2e:370:7334"),
-            ),
+            ("2001:db8:85a3::8a2e:370:7334:46532", Some("2001:db8:85a3::8a2e:370:7334")),
             ("[2001:db8::1]:443", Some("2001:db8::1")),
             ("198.51.100.10", None),
             ("", None),
         ] {
-            assert_eq!(
-                address(text).map(|ip| ip.to_string()).as_deref(),
-                expected,
-                "{text}"
-            );
+            assert_eq!(address(text).map(|ip| ip.to_string()).as_deref(), expected, "{text}");
         }
     }
 }

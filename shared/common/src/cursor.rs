@@ -74,8 +74,7 @@ impl ListPage<'_> {
 
     /// The cursor of the page that begins after the position `last`; `None` for `None`.
     pub fn next_cursor(&self, last: Option<String>) -> Result<Option<String>, ApiError> {
-        last.map(|position| self.cursors.write(&position, &self.list, self.now))
-            .transpose()
+        last.map(|position| self.cursors.write(&position, &self.list, self.now)).transpose()
     }
 }
 
@@ -90,17 +89,8 @@ impl Paging {
         list: String,
         now: Instant,
     ) -> Result<ListPage<'_>, ApiError> {
-        let position = self
-            .cursor
-            .map(|cursor| cursors.read(&cursor, &list, now))
-            .transpose()?;
-        Ok(ListPage {
-            cursors,
-            list,
-            now,
-            position,
-            limit: self.limit,
-        })
+        let position = self.cursor.map(|cursor| cursors.read(&cursor, &list, now)).transpose()?;
+        Ok(ListPage { cursors, list, now, position, limit: self.limit })
     }
 }
 
@@ -124,10 +114,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Paging {
             None => 20,
             Some(text) => {
                 let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-                let number = text
-                    .parse()
-                    .ok()
-                    .filter(|number| digits && (1..=100).contains(number));
+                let number =
+                    text.parse().ok().filter(|number| digits && (1..=100).contains(number));
                 number.ok_or_else(|| {
                     let invalid = InvalidValue {
                         code: ErrorCode::LimitInvalid,
@@ -137,10 +125,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Paging {
                 })?
             }
         };
-        Ok(Self {
-            limit,
-            cursor: query.get("cursor").map(str::to_owned),
-        })
+        Ok(Self { limit, cursor: query.get("cursor").map(str::to_owned) })
     }
 }
 

@@ -101,22 +101,15 @@ impl Edge {
 
         let handling = within(UPDATE_DEADLINE, self.0.handle(request, ip, now));
         let (handled, cost) = metered(handling).await;
-        let Handled {
-            response,
-            rate_limit,
-            user_id,
-        } = handled;
+        let Handled { response, rate_limit, user_id } = handled;
         let mut response = headers::finalized(&method, &request_headers, response).await;
         headers::set_constant(response.headers_mut(), &self.0.powered_by, &id);
         if let Some(rate_limit) = rate_limit {
             headers::set_limit(response.headers_mut(), &rate_limit);
         }
 
-        let route = response
-            .extensions()
-            .get::<Route>()
-            .map_or("-", |route| route.0.as_str())
-            .to_owned();
+        let route =
+            response.extensions().get::<Route>().map_or("-", |route| route.0.as_str()).to_owned();
         let status = response.status().as_u16();
         let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(Cause(cause)) = response.extensions().get() {
@@ -147,11 +140,7 @@ struct Handled {
 impl Handled {
     /// A response outside the rate limit.
     fn unlimited(response: Response) -> Self {
-        Self {
-            response,
-            rate_limit: None,
-            user_id: None,
-        }
+        Self { response, rate_limit: None, user_id: None }
     }
 }
 
@@ -165,29 +154,23 @@ impl Inner {
         }
         let client = self.content_network.client(ip, request.headers());
         if self.is_exempt_from_limit(path.as_deref(), request.method()) {
-            let response = self
-                .route(request, path, Caller::Anonymous, client, now)
-                .await;
+            let response = self.route(request, path, Caller::Anonymous, client, now).await;
             return Handled::unlimited(response);
         }
 
-        let no_store = path
-            .as_deref()
-            .is_some_and(|path| self.routes.is_no_store(path));
+        let no_store = path.as_deref().is_some_and(|path| self.routes.is_no_store(path));
         let token = BearerToken::read(request.headers(), &self.authenticator.verifier, now);
         let (rate_limit, mut response, user_id) = match token {
             BearerToken::Valid(claims, token) if !self.authenticator.has_ended(claims.sid) => {
-                self.route_with_session(request, path, *claims, token, client, now)
-                    .await
+                self.route_with_session(request, path, *claims, token, client, now).await
             }
             token => {
                 let caller = match token {
                     BearerToken::Absent => Caller::Anonymous,
                     BearerToken::Invalid | BearerToken::Valid(..) => Caller::InvalidToken,
                 };
-                let (rate_limit, response) = self
-                    .route_without_session(request, path, caller, client, now)
-                    .await;
+                let (rate_limit, response) =
+                    self.route_without_session(request, path, caller, client, now).await;
                 (rate_limit, response, None)
             }
         };
@@ -196,11 +179,7 @@ impl Inner {
                 .headers_mut()
                 .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
-        Handled {
-            response,
-            rate_limit: Some(rate_limit),
-            user_id,
-        }
+        Handled { response, rate_limit: Some(rate_limit), user_id }
     }
 
     /// Counts the request for its account while the caller is loaded, then calls its handler. Also returns who calls.
@@ -248,9 +227,7 @@ impl Inner {
         now: Instant,
     ) -> (RateLimitState, Response) {
         let key = format!("ip:{}", client.network);
-        let is_early = path
-            .as_deref()
-            .is_some_and(|path| self.routes.is_early(path));
+        let is_early = path.as_deref().is_some_and(|path| self.routes.is_early(path));
         let (counted, pending) = PendingLimit::new();
         let count = async {
             let rate_limit = self.throttle.count(&key, now).await;
@@ -268,11 +245,7 @@ impl Inner {
         request.extensions_mut().insert(pending);
         let (rate_limit, response) =
             tokio::join!(count, self.route(request, path, caller, client, now));
-        let response = if rate_limit.is_over {
-            over_limit()
-        } else {
-            response
-        };
+        let response = if rate_limit.is_over { over_limit() } else { response };
         (rate_limit, response)
     }
 
@@ -317,9 +290,8 @@ impl Inner {
             parts.extensions.insert(WasHead);
         }
         let request = Request::from_parts(parts, Body::from(body));
-        let result = AssertUnwindSafe(Box::pin(self.router.clone().oneshot(request)))
-            .catch_unwind()
-            .await;
+        let result =
+            AssertUnwindSafe(Box::pin(self.router.clone().oneshot(request))).catch_unwind().await;
         match result {
             Ok(Ok(response)) => response,
             Err(panic) => {
@@ -344,12 +316,7 @@ impl Inner {
         let Some(SignedIn { user, session, .. }) = due else {
             return;
         };
-        if let Err(failure) = self
-            .authenticator
-            .store
-            .touch(user.user_id, session.sid, now)
-            .await
-        {
+        if let Err(failure) = self.authenticator.store.touch(user.user_id, session.sid, now).await {
             tracing::warn!(%failure, "lastActive was not written");
         }
     }
@@ -362,10 +329,7 @@ fn over_limit() -> Response {
 fn powered_by(settings: &Settings) -> Result<HeaderValue, ConfigError> {
     let text = settings.optional("POWERED_BY").unwrap_or("Halqa");
     HeaderValue::from_str(text).map_err(|_| {
-        ConfigError::new(
-            "POWERED_BY",
-            "must be visible ASCII, because it is sent as a header",
-        )
+        ConfigError::new("POWERED_BY", "must be visible ASCII, because it is sent as a header")
     })
 }
 
@@ -374,10 +338,8 @@ fn powered_by(settings: &Settings) -> Result<HeaderValue, ConfigError> {
 struct Route(String);
 
 async fn remember_route(request: Request, next: Next) -> Response {
-    let route = request
-        .extensions()
-        .get::<MatchedPath>()
-        .map(|path| Route(path.as_str().to_owned()));
+    let route =
+        request.extensions().get::<MatchedPath>().map(|path| Route(path.as_str().to_owned()));
     let mut response = next.run(request).await;
     if let Some(route) = route {
         response.extensions_mut().insert(route);

@@ -52,9 +52,7 @@ where
             next.run(request).await
         };
         response.extensions_mut().insert(Effect);
-        response
-            .headers_mut()
-            .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response as Response
     }));
     // The router's own 405 would allow HEAD on every path that has GET.
@@ -62,13 +60,10 @@ where
 }
 
 fn is_prefetch(request: &Request) -> bool {
-    ["sec-purpose", "purpose"]
-        .into_iter()
-        .flat_map(|name| request.headers().get_all(name))
-        .any(|value| {
+    ["sec-purpose", "purpose"].into_iter().flat_map(|name| request.headers().get_all(name)).any(
+        |value| {
             let value = value.to_str().unwrap_or_default().to_ascii_lowercase();
-            value
-                .split([';', ','])
-                .any(|word| word.trim() == "prefetch")
-        })
+            value.split([';', ',']).any(|word| word.trim() == "prefetch")
+        },
+    )
 }

@@ -29,19 +29,13 @@ pub(crate) struct Text {
 
 impl From<ErrorCode> for Text {
     fn from(code: ErrorCode) -> Self {
-        Self {
-            text: code.text(),
-            code: code.code(),
-        }
+        Self { text: code.text(), code: code.code() }
     }
 }
 
 impl From<Message> for Text {
     fn from(message: Message) -> Self {
-        Self {
-            text: message.text(),
-            code: message.code(),
-        }
+        Self { text: message.text(), code: message.code() }
     }
 }
 
@@ -56,12 +50,7 @@ pub(crate) fn body<T: Serialize>(
     data: T,
     errors: &[FieldError],
 ) -> serde_json::Result<Vec<u8>> {
-    serde_json::to_vec(&Envelope {
-        code: status.as_u16(),
-        message,
-        data,
-        errors,
-    })
+    serde_json::to_vec(&Envelope { code: status.as_u16(), message, data, errors })
 }
 
 /// The response with [`body`]; 500 when `data` cannot be serialised.

@@ -28,13 +28,7 @@ pub struct ApiError {
 
 impl From<ErrorCode> for ApiError {
     fn from(code: ErrorCode) -> Self {
-        let error = Self {
-            code,
-            errors: Vec::new(),
-            data: None,
-            header: None,
-            cause: None,
-        };
+        let error = Self { code, errors: Vec::new(), data: None, header: None, cause: None };
         if code == ErrorCode::BadAuthCombination {
             let challenge = HeaderValue::from_static("Bearer realm=\"halqa\"");
             error.header(header::WWW_AUTHENTICATE, challenge)
@@ -52,18 +46,9 @@ impl<E: Error + Send + Sync + 'static> From<E> for ApiError {
             return ErrorCode::Conflict.into();
         }
         let is_temporary = store.is_some_and(|error| !matches!(error, StoreError::Unexpected(_)))
-            || cause
-                .source()
-                .is_some_and(|source| source.is::<runtime::Unavailable>());
-        let code = if is_temporary {
-            ErrorCode::Unavailable
-        } else {
-            ErrorCode::Internal
-        };
-        Self {
-            cause: Some(cause),
-            ..code.into()
-        }
+            || cause.source().is_some_and(|source| source.is::<runtime::Unavailable>());
+        let code = if is_temporary { ErrorCode::Unavailable } else { ErrorCode::Internal };
+        Self { cause: Some(cause), ..code.into() }
     }
 }
 
@@ -80,10 +65,7 @@ impl ApiError {
 
     /// `code` with `errors`; unlike [`fields`](Self::fields) it does not choose the code.
     pub fn with_errors(code: ErrorCode, errors: Vec<FieldError>) -> Self {
-        Self {
-            errors,
-            ..code.into()
-        }
+        Self { errors, ..code.into() }
     }
 
     /// The code of the response.
@@ -122,17 +104,11 @@ impl ApiError {
     /// The same error with the fields of the object `data` in the body.
     #[must_use]
     pub fn with_data(self, data: Value) -> Self {
-        Self {
-            data: Some(Box::new(data)),
-            ..self
-        }
+        Self { data: Some(Box::new(data)), ..self }
     }
 
     fn header(self, name: HeaderName, value: HeaderValue) -> Self {
-        Self {
-            header: Some(Box::new((name, value))),
-            ..self
-        }
+        Self { header: Some(Box::new((name, value))), ..self }
     }
 }
 

@@ -19,10 +19,7 @@ pub struct InvalidValue {
 impl InvalidValue {
     /// The error `error` of parsing a `T`, with the constraint of `T`.
     pub fn of<T: Constrained>(error: ValueError) -> Self {
-        Self {
-            code: error.into(),
-            constraint: T::constraint(),
-        }
+        Self { code: error.into(), constraint: T::constraint() }
     }
 }
 
@@ -34,10 +31,7 @@ impl From<ValueError> for InvalidValue {
 
 impl From<ErrorCode> for InvalidValue {
     fn from(code: ErrorCode) -> Self {
-        Self {
-            code,
-            constraint: Constraint::default(),
-        }
+        Self { code, constraint: Constraint::default() }
     }
 }
 
@@ -52,10 +46,7 @@ pub struct FieldError {
 impl FieldError {
     /// The error `invalid` of `field`.
     pub fn new(field: impl Into<String>, invalid: impl Into<InvalidValue>) -> Self {
-        Self {
-            field: field.into(),
-            invalid: invalid.into(),
-        }
+        Self { field: field.into(), invalid: invalid.into() }
     }
 }
 
@@ -94,12 +85,10 @@ fn text(code: ErrorCode, constraint: &Constraint) -> Cow<'static, str> {
         Unit::Characters | Unit::Number => "caractères",
     };
     match (code, *min, *max, constraint.format) {
-        (ErrorCode::FieldLength, Some(min), Some(max), _) => format!(
-            "Ce champ doit contenir entre {} et {} {units}.",
-            french(min),
-            french(max)
-        )
-        .into(),
+        (ErrorCode::FieldLength, Some(min), Some(max), _) => {
+            format!("Ce champ doit contenir entre {} et {} {units}.", french(min), french(max))
+                .into()
+        }
         (ErrorCode::FieldLength, None, Some(max), _) => {
             format!("Ce champ doit contenir au plus {} {units}.", french(max)).into()
         }
@@ -109,17 +98,13 @@ fn text(code: ErrorCode, constraint: &Constraint) -> Cow<'static, str> {
             french(max)
         )
         .into(),
-        (ErrorCode::FieldValue, _, _, _) if !constraint.allowed.is_empty() => format!(
-            "Ce champ doit avoir l’une de ces valeurs : {}.",
-            constraint.allowed.join(", ")
-        )
-        .into(),
-        (ErrorCode::FieldValue, Some(min), Some(max), _) if *unit == Unit::Number => format!(
-            "Ce nombre doit être compris entre {} et {}.",
-            french(min),
-            french(max)
-        )
-        .into(),
+        (ErrorCode::FieldValue, _, _, _) if !constraint.allowed.is_empty() => {
+            format!("Ce champ doit avoir l’une de ces valeurs : {}.", constraint.allowed.join(", "))
+                .into()
+        }
+        (ErrorCode::FieldValue, Some(min), Some(max), _) if *unit == Unit::Number => {
+            format!("Ce nombre doit être compris entre {} et {}.", french(min), french(max)).into()
+        }
         (ErrorCode::FieldValue, Some(min), None, _) => {
             format!("Ce nombre doit être supérieur ou égal à {}.", french(min)).into()
         }
@@ -168,9 +153,6 @@ mod tests {
     fn french_numbers_group_thousands_and_write_a_comma() {
         assert_eq!(french(128.0), "128");
         assert_eq!(french(102_400.0), "102\u{202f}400");
-        assert_eq!(
-            french(9_999_999_999.99),
-            "9\u{202f}999\u{202f}999\u{202f}999,99"
-        );
+        assert_eq!(french(9_999_999_999.99), "9\u{202f}999\u{202f}999\u{202f}999,99");
     }
 }

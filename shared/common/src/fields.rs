@@ -25,12 +25,7 @@ pub struct Fields {
 impl Fields {
     /// The fields of `object`, which was parsed from `body`.
     pub(crate) const fn new(object: Map<String, Value>, body: Bytes) -> Self {
-        Self {
-            object,
-            body,
-            path: String::new(),
-            errors: Vec::new(),
-        }
+        Self { object, body, path: String::new(), errors: Vec::new() }
     }
 
     pub(crate) fn into_errors(self) -> Vec<FieldError> {
@@ -45,11 +40,8 @@ impl Fields {
     ) -> Option<T> {
         let value = self.object.remove(name).unwrap_or(Value::Null);
         let is_empty = value.is_null() || value.as_str().is_some_and(str::is_empty);
-        let result = if is_empty {
-            Err(invalid(ErrorCode::FieldRequired, read))
-        } else {
-            read(value)
-        };
+        let result =
+            if is_empty { Err(invalid(ErrorCode::FieldRequired, read)) } else { read(value) };
         self.ok_or_reject(name, result)
     }
 
@@ -129,12 +121,9 @@ impl Fields {
         match self.object.remove(name) {
             None | Some(Value::Null) => Some(None),
             Some(Value::Number(_)) => {
-                let number = self
-                    .literal(name)
-                    .ok_or(ValueError::Type)
-                    .and_then(|literal| literal.parse());
-                self.ok_or_reject(name, number.map_err(InvalidValue::of::<T>))
-                    .map(Some)
+                let number =
+                    self.literal(name).ok_or(ValueError::Type).and_then(|literal| literal.parse());
+                self.ok_or_reject(name, number.map_err(InvalidValue::of::<T>)).map(Some)
             }
             Some(_) => self.ok_or_reject(name, Err(InvalidValue::of::<T>(ValueError::Type))),
         }
@@ -142,10 +131,7 @@ impl Fields {
 
     /// The JSON text of the field `name`, exactly as in the body.
     fn literal(&self, name: &str) -> Option<String> {
-        let body = self
-            .body
-            .strip_prefix(b"\xef\xbb\xbf")
-            .unwrap_or(&self.body);
+        let body = self.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.body);
         let values: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(body).ok()?;
         values.get(name).map(|value| value.get().to_owned())
     }
@@ -178,10 +164,7 @@ impl Fields {
             Some(Value::Array(list)) => Ok(list),
             Some(_) => Err(ValueError::Type),
         };
-        let list = list.map_err(|error| InvalidValue {
-            code: error.into(),
-            constraint,
-        });
+        let list = list.map_err(|error| InvalidValue { code: error.into(), constraint });
         let list = self.ok_or_reject(name, list)?;
         let elements = list.into_iter().enumerate().map(|(index, value)| {
             let path = format!("{name}[{index}]");
@@ -192,10 +175,8 @@ impl Fields {
                 }
                 _ => return self.ok_or_reject(&path, Err(ValueError::Type.into())),
             };
-            let mut fields = Self {
-                path: format!("{}{path}.", self.path),
-                ..Self::new(object, Bytes::new())
-            };
+            let mut fields =
+                Self { path: format!("{}{path}.", self.path), ..Self::new(object, Bytes::new()) };
             let read = read(&mut fields);
             self.errors.append(&mut fields.errors);
             read
@@ -219,11 +200,7 @@ impl Fields {
             .into_iter()
             .enumerate()
             .map(|(index, value)| self.ok_or_reject(&format!("{name}[{index}]"), text(value)));
-        texts
-            .collect::<Vec<Option<T>>>()
-            .into_iter()
-            .collect::<Option<Vec<T>>>()
-            .map(Some)
+        texts.collect::<Vec<Option<T>>>().into_iter().collect::<Option<Vec<T>>>().map(Some)
     }
 
     /// The unread value of the field `name`, for a handler that parses it itself. Never an error.
@@ -243,8 +220,7 @@ impl Fields {
 
     /// Records the error `invalid` for `field`.
     pub fn reject(&mut self, field: &str, invalid: impl Into<InvalidValue>) {
-        self.errors
-            .push(FieldError::new(format!("{}{field}", self.path), invalid));
+        self.errors.push(FieldError::new(format!("{}{field}", self.path), invalid));
     }
 
     /// The value of `result`; `None` after its error is recorded for the field `name`.
@@ -276,8 +252,7 @@ pub fn text<T: FromStr<Err = ValueError> + Constrained>(value: Value) -> Result<
 /// Reads a query parameter with a fixed set of values: `FIELD_VALUE_MESSAGE` for any other.
 pub fn choice<T: FromStr + Constrained>(value: Value) -> Result<T, InvalidValue> {
     let text = value.as_str();
-    text.and_then(|text| text.parse().ok())
-        .ok_or_else(|| InvalidValue::of::<T>(ValueError::Value))
+    text.and_then(|text| text.parse().ok()).ok_or_else(|| InvalidValue::of::<T>(ValueError::Value))
 }
 
 /// Reads a text as a `T` and returns the text; an empty text stays empty.
@@ -294,10 +269,7 @@ pub fn text_or_empty<T: FromStr<Err = ValueError> + Constrained + fmt::Display>(
 /// Reads a committee's id: a malformed one is `COMMITTEE_INVALID_MESSAGE`, as an unknown one.
 pub fn committee_id(value: Value) -> Result<CommitteeId, InvalidValue> {
     text(value).map_err(|invalid| match invalid.code {
-        ErrorCode::FieldFormat => InvalidValue {
-            code: ErrorCode::CommitteeInvalid,
-            ..invalid
-        },
+        ErrorCode::FieldFormat => InvalidValue { code: ErrorCode::CommitteeInvalid, ..invalid },
         _ => invalid,
     })
 }
@@ -315,10 +287,8 @@ pub fn secret(value: Value) -> Result<SecretString, InvalidValue> {
 /// both are absent, `None` after an error.
 pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
     let code = fields.optional("phoneCode", |value| {
-        text_or_empty::<Line<15>>(value).map_err(|invalid| InvalidValue {
-            constraint: Line::<3>::constraint(),
-            ..invalid
-        })
+        text_or_empty::<Line<15>>(value)
+            .map_err(|invalid| InvalidValue { constraint: Line::<3>::constraint(), ..invalid })
     });
     let number = fields.optional("phone", text_or_empty::<Line<15>>);
     let (code, number) = (code?, number?);

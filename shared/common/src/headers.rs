@@ -17,10 +17,7 @@ const CONSTANT: [(&str, &str); 14] = [
     ("cross-origin-resource-policy", "same-origin"),
     ("origin-agent-cluster", "?1"),
     ("referrer-policy", "no-referrer"),
-    (
-        "strict-transport-security",
-        "max-age=15552000; includeSubDomains",
-    ),
+    ("strict-transport-security", "max-age=15552000; includeSubDomains"),
     ("x-content-type-options", "nosniff"),
     ("x-dns-prefetch-control", "off"),
     ("x-download-options", "noopen"),
@@ -41,14 +38,9 @@ const EXPOSED: &str = "Authorization, ETag, Retry-After, WWW-Authenticate, X-Rat
 /// the order of their routes and get that of [`METHODS`].
 pub(crate) fn set_constant(headers: &mut HeaderMap, powered_by: &HeaderValue, request_id: &str) {
     for (name, value) in CONSTANT {
-        headers
-            .entry(HeaderName::from_static(name))
-            .or_insert(HeaderValue::from_static(value));
+        headers.entry(HeaderName::from_static(name)).or_insert(HeaderValue::from_static(value));
     }
-    headers.insert(
-        header::ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static(EXPOSED),
-    );
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
     headers.insert(HeaderName::from_static("x-powered-by"), powered_by.clone());
     if let Ok(id) = HeaderValue::try_from(request_id) {
         headers.insert(HeaderName::from_static("x-request-id"), id);
@@ -68,20 +60,14 @@ fn ordered(allow: &HeaderValue) -> Option<HeaderValue> {
 
 /// Sets the four headers of the rate limit. An existing `Retry-After` belongs to another limit and stays.
 pub(crate) fn set_limit(headers: &mut HeaderMap, rate_limit: &RateLimitState) {
-    headers.insert(
-        HeaderName::from_static("x-ratelimit-limit"),
-        rate_limit.limit.into(),
-    );
-    headers.insert(
-        HeaderName::from_static("x-ratelimit-remaining"),
-        rate_limit.remaining.into(),
-    );
+    headers.insert(HeaderName::from_static("x-ratelimit-limit"), rate_limit.limit.into());
+    headers.insert(HeaderName::from_static("x-ratelimit-remaining"), rate_limit.remaining.into());
     if let Ok(reset) = HeaderValue::try_from(javascript_date(rate_limit.ends)) {
         headers.insert(HeaderName::from_static("x-ratelimit-reset"), reset);
     }
-    if let Ok(seconds) = HeaderValue::try_from(javascript_seconds(
-        rate_limit.ends.since(rate_limit.now).as_millis(),
-    )) {
+    if let Ok(seconds) =
+        HeaderValue::try_from(javascript_seconds(rate_limit.ends.since(rate_limit.now).as_millis()))
+    {
         headers.entry(header::RETRY_AFTER).or_insert(seconds);
     }
 }
@@ -126,9 +112,7 @@ pub(crate) async fn finalized(
             return response;
         }
     }
-    response
-        .headers_mut()
-        .insert(header::CONTENT_LENGTH, length.into());
+    response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
     if method == Method::HEAD {
         *response.body_mut() = Bytes::new();
     }
@@ -143,12 +127,7 @@ pub(crate) fn etag(body: &[u8]) -> String {
 
 /// Whether `If-None-Match` contains `etag` (RFC 9110 §13.1.2) and `Cache-Control` does not contain `no-cache`.
 pub(crate) fn is_not_modified(request: &HeaderMap, etag: &str) -> bool {
-    let all = |name| {
-        request
-            .get_all(name)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-    };
+    let all = |name| request.get_all(name).iter().filter_map(|value| value.to_str().ok());
     let no_cache = all(header::CACHE_CONTROL)
         .flat_map(|value| value.split(','))
         .any(|word| word.trim().eq_ignore_ascii_case("no-cache"));
@@ -175,24 +154,14 @@ pub fn if_none_match_holds(request: &HeaderMap, etag: &str) -> bool {
 pub(crate) fn list_contains(tags: &str, etag: &str) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     // Our tags contain no comma, so the list can be split at commas.
-    tags.split(',')
-        .any(|tag| tag.trim() == "*" || opaque(tag) == opaque(etag))
+    tags.split(',').any(|tag| tag.trim() == "*" || opaque(tag) == opaque(etag))
 }
 
 /// Sets the headers of a preflight response, which cors sends to every OPTIONS request.
 pub(crate) fn set_preflight(headers: &mut HeaderMap, request: &HeaderMap) {
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_METHODS,
-        HeaderValue::from_static(METHODS),
-    );
-    headers.insert(
-        header::VARY,
-        HeaderValue::from_static("Access-Control-Request-Headers"),
-    );
-    headers.insert(
-        header::ACCESS_CONTROL_MAX_AGE,
-        HeaderValue::from_static("600"),
-    );
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
+    headers.insert(header::VARY, HeaderValue::from_static("Access-Control-Request-Headers"));
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     for names in request.get_all(header::ACCESS_CONTROL_REQUEST_HEADERS) {
         headers.append(header::ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
     }
@@ -201,11 +170,7 @@ pub(crate) fn set_preflight(headers: &mut HeaderMap, request: &HeaderMap) {
 /// `method` for logs; `-` for an extension method, which is a text of the client.
 pub(crate) fn name_of(method: &Method) -> &str {
     let mut known = "GET HEAD POST PUT PATCH DELETE OPTIONS".split(' ');
-    if known.any(|name| name == method.as_str()) {
-        method.as_str()
-    } else {
-        "-"
-    }
+    if known.any(|name| name == method.as_str()) { method.as_str() } else { "-" }
 }
 
 #[cfg(test)]

@@ -68,9 +68,7 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Input<T> {
 
     async fn from_request(request: Request<Body>, state: &S) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
-        let body = to_bytes(body, T::MAX_BYTES)
-            .await
-            .map_err(|_| ErrorCode::PayloadTooLarge)?;
+        let body = to_bytes(body, T::MAX_BYTES).await.map_err(|_| ErrorCode::PayloadTooLarge)?;
         if !body.is_empty() && !is_plain_json(&parts.headers) {
             return Err(ErrorCode::UnsupportedMediaType.into());
         }
@@ -166,9 +164,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value)
-            .map(Value::Number)
-            .ok_or_else(|| E::custom("not a finite number"))
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("not a finite number"))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {

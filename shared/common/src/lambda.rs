@@ -81,9 +81,8 @@ pub async fn serve(
         let setup = Setup::start(settings, &keys).await?;
         Edge::new(&setup, routes(&setup)?)
     };
-    let edge = edge
-        .await
-        .inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
+    let edge =
+        edge.await.inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
     // The runtime moves the future between its layers; a box makes that a move of a pointer.
     let answer = |event: LambdaEvent<Event>| Box::pin(answer_event(&edge, event));
     lambda_runtime::run(service_fn(answer)).await
@@ -197,12 +196,8 @@ fn joined_headers(response: Response<Bytes>) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
     let mut headers = HeaderMap::with_capacity(parts.headers.keys_len());
     for name in parts.headers.keys() {
-        let lines: Vec<&[u8]> = parts
-            .headers
-            .get_all(name)
-            .iter()
-            .map(HeaderValue::as_bytes)
-            .collect();
+        let lines: Vec<&[u8]> =
+            parts.headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
         if let Ok(line) = HeaderValue::from_bytes(&lines.join(&b", "[..])) {
             headers.insert(name, line);
         }

@@ -49,11 +49,7 @@ impl TokenLifetimes {
     }
 
     fn of_user(&self, user: &User) -> &Lifetimes {
-        if user.is_strict() {
-            &self.strict
-        } else {
-            &self.normal
-        }
+        if user.is_strict() { &self.strict } else { &self.normal }
     }
 
     /// Whether the token `claims` or `session` has exceeded the lifetime that applies to `user` at `now`. Lifetimes

@@ -44,11 +44,7 @@ impl RequestedCommittee {
         read: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, ApiError> {
         let (exists, found) = tokio::try_join!(self.exists(store), read)?;
-        if exists {
-            Ok(found)
-        } else {
-            Err(ErrorCode::CommitteeNotFound.into())
-        }
+        if exists { Ok(found) } else { Err(ErrorCode::CommitteeNotFound.into()) }
     }
 
     async fn exists(&self, store: &Store) -> Result<bool, StoreError> {

@@ -24,20 +24,12 @@ pub struct ApiResponse<T> {
 
 /// The success of a write: the status and text of `message`, and the fields of `data`. Always `Ok`.
 pub const fn success<T>(message: Message, data: T) -> ApiResult<T> {
-    Ok(ApiResponse {
-        message: Some(message),
-        data,
-        header: None,
-    })
+    Ok(ApiResponse { message: Some(message), data, header: None })
 }
 
 /// The success of a read: 200 and the fields of `data`. Always `Ok`.
 pub const fn ok<T>(data: T) -> ApiResult<T> {
-    Ok(ApiResponse {
-        message: None,
-        data,
-        header: None,
-    })
+    Ok(ApiResponse { message: None, data, header: None })
 }
 
 impl<T> ApiResponse<T> {
@@ -45,9 +37,7 @@ impl<T> ApiResponse<T> {
     #[must_use]
     pub fn authorized(self, token: &str) -> Self {
         Self {
-            header: HeaderValue::try_from(token)
-                .ok()
-                .map(|token| (header::AUTHORIZATION, token)),
+            header: HeaderValue::try_from(token).ok().map(|token| (header::AUTHORIZATION, token)),
             ..self
         }
     }
@@ -55,23 +45,15 @@ impl<T> ApiResponse<T> {
     /// The same response with the data that `change` makes of its data.
     #[must_use]
     pub fn map(self, change: impl FnOnce(T) -> T) -> Self {
-        Self {
-            data: change(self.data),
-            ..self
-        }
+        Self { data: change(self.data), ..self }
     }
 
     /// The same response with `Idempotent-Replayed: true`.
     #[must_use]
     pub fn replayed(self) -> Self {
-        let header = (
-            HeaderName::from_static("idempotent-replayed"),
-            HeaderValue::from_static("true"),
-        );
-        Self {
-            header: Some(header),
-            ..self
-        }
+        let header =
+            (HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"));
+        Self { header: Some(header), ..self }
     }
 }
 
@@ -106,10 +88,7 @@ pub struct Image {
 impl IntoResponse for Image {
     fn into_response(self) -> Response {
         let headers = [
-            (
-                header::CONTENT_TYPE,
-                HeaderValue::from_static(self.content_type),
-            ),
+            (header::CONTENT_TYPE, HeaderValue::from_static(self.content_type)),
             (
                 header::CACHE_CONTROL,
                 HeaderValue::from_static("public, max-age=31536000, immutable"),
@@ -135,10 +114,7 @@ impl IntoResponse for Redirect {
         let Ok(location) = HeaderValue::try_from(self.url) else {
             return ApiError::from(ErrorCode::Internal).into_response();
         };
-        (
-            [(header::LOCATION, location)],
-            envelope(StatusCode::FOUND, None, Empty {}, &[]),
-        )
+        ([(header::LOCATION, location)], envelope(StatusCode::FOUND, None, Empty {}, &[]))
             .into_response()
     }
 }

@@ -59,10 +59,7 @@ impl<R: RightType, S: Send + Sync> FromRequestParts<S> for Viewer<R> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
-        let viewer = Self {
-            person,
-            right: PhantomData,
-        };
+        let viewer = Self { person, right: PhantomData };
         if viewer.reach() == Reach::Nowhere {
             return Err(ErrorCode::Forbidden.into());
         }

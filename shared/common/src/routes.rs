@@ -20,10 +20,7 @@ pub struct Routes {
 impl Routes {
     /// The routes of `router`, whose paths have no API prefix.
     pub fn new(router: Router) -> Self {
-        Self {
-            router,
-            ..Self::default()
-        }
+        Self { router, ..Self::default() }
     }
 
     /// Sends `Cache-Control: no-store` with every response, errors included, to paths that begin with one of
@@ -72,9 +69,7 @@ impl Routes {
     }
 
     pub(crate) fn is_unprefixed(&self, path: &str) -> bool {
-        self.unprefixed
-            .iter()
-            .any(|prefix| path.starts_with(prefix))
+        self.unprefixed.iter().any(|prefix| path.starts_with(prefix))
     }
 
     pub(crate) fn is_unlimited(&self, path: &str) -> bool {

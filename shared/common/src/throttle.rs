@@ -47,12 +47,7 @@ const MAX_KNOWN: usize = 10_000;
 impl Throttle {
     /// Allows `limit` requests per `window` and key.
     pub fn new(store: Store, limit: u64, window: Duration) -> Self {
-        Self {
-            store,
-            limit,
-            window,
-            known: Arc::default(),
-        }
+        Self { store, limit, window, known: Arc::default() }
     }
 
     /// Counts a request of `key` at `now`.
@@ -61,23 +56,12 @@ impl Throttle {
             return over;
         }
         let open = self.known(key).filter(|known| now < known.ends);
-        match self
-            .store
-            .count_request(key, self.window, now, open.is_some())
-            .await
-        {
+        match self.store.count_request(key, self.window, now, open.is_some()).await {
             Ok(window) => {
-                let known = KnownWindow {
-                    count: window.count,
-                    ends: window.ends,
-                };
+                let known = KnownWindow { count: window.count, ends: window.ends };
                 // Responses may arrive out of order: within a window the highest count is the latest.
                 let next = |former: KnownWindow| {
-                    if former.ends == known.ends {
-                        former.max(known)
-                    } else {
-                        known
-                    }
+                    if former.ends == known.ends { former.max(known) } else { known }
                 };
                 self.remember(key, now, next, known);
                 self.rate_limit(known, now)
@@ -86,13 +70,7 @@ impl Throttle {
             // have throttled the table.
             Err(StoreError::Throttled) => {
                 let ends = open.map_or_else(|| now.after(self.window), |known| known.ends);
-                self.rate_limit(
-                    KnownWindow {
-                        ends,
-                        count: self.limit + 1,
-                    },
-                    now,
-                )
+                self.rate_limit(KnownWindow { ends, count: self.limit + 1 }, now)
             }
             Err(failure) => {
                 tracing::warn!(%failure, "the rate limit is counted in memory");
@@ -103,16 +81,10 @@ impl Throttle {
 
     /// While the store is unavailable, each process counts for itself instead of failing every request.
     fn count_in_memory(&self, key: &str, now: Instant) -> RateLimitState {
-        let fresh = KnownWindow {
-            ends: now.after(self.window),
-            count: 1,
-        };
+        let fresh = KnownWindow { ends: now.after(self.window), count: 1 };
         let next = |former: KnownWindow| {
             if now < former.ends {
-                KnownWindow {
-                    count: former.count + 1,
-                    ..former
-                }
+                KnownWindow { count: former.count + 1, ..former }
             } else {
                 fresh
             }
@@ -122,9 +94,7 @@ impl Throttle {
 
     /// The state of `key` if this process remembers that it is over its limit.
     pub(crate) fn known_over_limit(&self, key: &str, now: Instant) -> Option<RateLimitState> {
-        let known = self
-            .known(key)
-            .filter(|known| now < known.ends && known.count > self.limit)?;
+        let known = self.known(key).filter(|known| now < known.ends && known.count > self.limit)?;
         Some(self.rate_limit(known, now))
     }
 
@@ -143,11 +113,7 @@ impl Throttle {
     }
 
     fn known(&self, key: &str) -> Option<KnownWindow> {
-        self.known
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(key)
-            .copied()
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
     }
 
     /// Replaces the window of `key` by `next` of the former one, or by `first`, and returns it.

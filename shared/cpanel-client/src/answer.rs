@@ -55,21 +55,13 @@ fn join_errors(errors: &Value) -> String {
         Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    texts
-        .join("; ")
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(MAX_CAUSE)
-        .collect()
+    texts.join("; ").chars().filter(|c| !c.is_control()).take(MAX_CAUSE).collect()
 }
 
 /// The domains in `data`, in lower case. Without permission cPanel returns blank names instead of an error.
 pub(crate) fn domains(data: Value) -> Result<Domains, PanelError> {
     let list = |name: &str| -> Result<Vec<String>, PanelError> {
-        Ok(texts(&data[name])?
-            .into_iter()
-            .map(|name| name.to_lowercase())
-            .collect())
+        Ok(texts(&data[name])?.into_iter().map(|name| name.to_lowercase()).collect())
     };
     let main_domain = data["main_domain"]
         .as_str()
@@ -96,17 +88,9 @@ pub(crate) fn databases(engine: Engine, data: Value) -> Result<Vec<Database>, Pa
             .ok_or_else(|| malformed("a database has no name"))?
             .to_owned();
         let disk_usage_bytes = number(&item["disk_usage"]).unwrap_or(0);
-        Ok(Database {
-            engine,
-            name,
-            disk_usage_bytes,
-            users: texts(&item["users"])?,
-        })
+        Ok(Database { engine, name, disk_usage_bytes, users: texts(&item["users"])? })
     };
-    let mut all = list
-        .into_iter()
-        .map(one)
-        .collect::<Result<Vec<Database>, PanelError>>()?;
+    let mut all = list.into_iter().map(one).collect::<Result<Vec<Database>, PanelError>>()?;
     all.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(all)
 }
@@ -133,9 +117,7 @@ fn number(value: &Value) -> Option<u64> {
         _ => return None,
     };
     // 2^53: doubles represent all integers up to it exactly.
-    (0.0..=9_007_199_254_740_992.0)
-        .contains(&number)
-        .then_some(number as u64)
+    (0.0..=9_007_199_254_740_992.0).contains(&number).then_some(number as u64)
 }
 
 fn malformed(cause: &str) -> PanelError {

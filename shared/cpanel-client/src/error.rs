@@ -31,10 +31,9 @@ impl fmt::Display for PanelError {
             Self::Unreachable(cause) => write!(out, "cPanel cannot be reached: {cause}"),
             Self::NotSent => out
                 .write_str("no request was sent to cPanel: no time left, or the token was refused"),
-            Self::ConnectionLost(cause) => write!(
-                out,
-                "cPanel ended the connection without a response: {cause}"
-            ),
+            Self::ConnectionLost(cause) => {
+                write!(out, "cPanel ended the connection without a response: {cause}")
+            }
             Self::TimedOutWaiting => {
                 out.write_str("cPanel did not respond in the time left after waiting")
             }

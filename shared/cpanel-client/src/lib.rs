@@ -101,10 +101,7 @@ impl Panel {
     ) -> Result<Self, ConfigError> {
         let base = parse_base(base)?;
         let is_plain = |text: &str| {
-            !text.is_empty()
-                && text
-                    .bytes()
-                    .all(|byte| byte.is_ascii_graphic() && byte != b':')
+            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':')
         };
         if !is_plain(user) {
             return Err(ConfigError::new(
@@ -113,10 +110,7 @@ impl Panel {
             ));
         }
         if !is_plain(token.expose_secret()) {
-            return Err(ConfigError::new(
-                "CPANEL_TOKEN",
-                "must be a token in visible ASCII",
-            ));
+            return Err(ConfigError::new("CPANEL_TOKEN", "must be a token in visible ASCII"));
         }
         let builder = Client::builder()
             .no_proxy()
@@ -128,19 +122,13 @@ impl Panel {
             // A connection that was idle while the process was frozen would lose the next request.
             .pool_max_idle_per_host(0);
         // Without a preconfigured TLS backend reqwest looks for one that is not linked.
-        let roots = if base.scheme() == "https" {
-            roots()?
-        } else {
-            Vec::new()
-        };
+        let roots = if base.scheme() == "https" { roots()? } else { Vec::new() };
         let client = builder.tls_backend_preconfigured(tls(&roots)?).build();
         let client = client
             .map_err(|error| ConfigError::new("CPANEL_URL", format!("cannot be used: {error}")))?;
         let credentials = SecretString::from(format!("cpanel {user}:{}", token.expose_secret()));
-        let fingerprint = HEXLOWER.encode(&Sha256::digest(format!(
-            "{base}\0{}",
-            credentials.expose_secret()
-        )));
+        let fingerprint =
+            HEXLOWER.encode(&Sha256::digest(format!("{base}\0{}", credentials.expose_secret())));
         Ok(Self {
             client,
             base,
@@ -159,19 +147,12 @@ impl Panel {
 
     /// The time budget of a client request that arrived at `begun`.
     pub fn budget(&self, begun: Instant) -> RequestBudget {
-        RequestBudget {
-            begun,
-            deadline: begun + self.timeouts.whole,
-            is_probe: false,
-        }
+        RequestBudget { begun, deadline: begun + self.timeouts.whole, is_probe: false }
     }
 
     /// As [`Self::budget`], for a probe: a request that finds out whether the token works again.
     pub fn probe_budget(&self, begun: Instant) -> RequestBudget {
-        RequestBudget {
-            is_probe: true,
-            ..self.budget(begun)
-        }
+        RequestBudget { is_probe: true, ..self.budget(begun) }
     }
 
     /// `budget` with its deadline extended to [`Timeouts::again`] from now, if that is later.
@@ -221,9 +202,7 @@ impl Panel {
         budget: RequestBudget,
     ) -> Result<(), PanelError> {
         let parameters = [("domain", label.as_str()), ("rootdomain", root.as_str())];
-        self.call("SubDomain", "addsubdomain", &parameters, budget)
-            .await
-            .map(|_| ())
+        self.call("SubDomain", "addsubdomain", &parameters, budget).await.map(|_| ())
     }
 
     /// Sends one request when a slot is free and returns the `data` of the response.
@@ -287,9 +266,7 @@ impl Panel {
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(classify)? {
             if body.len() + chunk.len() > MAX_BODY {
-                return Err(PanelError::Malformed(format!(
-                    "it is longer than {MAX_BODY} bytes"
-                )));
+                return Err(PanelError::Malformed(format!("it is longer than {MAX_BODY} bytes")));
             }
             body.extend_from_slice(&chunk);
         }
@@ -329,11 +306,7 @@ fn parse_base(base: &str) -> Result<Url, ConfigError> {
         && url.fragment().is_none();
     let is_local = ["127.0.0.1", "localhost"].contains(&url.host_str().unwrap_or_default());
     let is_safe = url.scheme() == "https" || (url.scheme() == "http" && is_local);
-    if is_bare && is_safe && url.path() == "/" {
-        Ok(url)
-    } else {
-        Err(invalid())
-    }
+    if is_bare && is_safe && url.path() == "/" { Ok(url) } else { Err(invalid()) }
 }
 
 /// A TLS configuration, with ring, that trusts `roots`.
@@ -351,10 +324,7 @@ fn tls(roots: &[u8]) -> Result<ClientConfig, ConfigError> {
     }
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions();
-    Ok(config
-        .map_err(|error| invalid(&error))?
-        .with_root_certificates(store)
-        .with_no_client_auth())
+    Ok(config.map_err(|error| invalid(&error))?.with_root_certificates(store).with_no_client_auth())
 }
 
 #[cfg(test)]

@@ -39,14 +39,7 @@ async fn server(answer: &'static [u8]) -> (String, mpsc::UnboundedReceiver<Strin
 }
 
 fn panel(base: &str) -> Panel {
-    Panel::new(
-        base,
-        "halqa",
-        &SecretString::from("SECRETTOKEN"),
-        || unreachable!(),
-        QUICK,
-    )
-    .unwrap()
+    Panel::new(base, "halqa", &SecretString::from("SECRETTOKEN"), || unreachable!(), QUICK).unwrap()
 }
 
 async fn domains_from(
@@ -63,21 +56,13 @@ async fn add_subdomain_sends_one_request_with_credentials() {
         server(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"status\":1,\"data\":null}").await;
     let panel = panel(&base);
     let (label, root) = ("bücher".parse().unwrap(), "example.org".parse().unwrap());
-    assert_eq!(
-        panel
-            .add_subdomain(&label, &root, panel.budget(Instant::now()))
-            .await,
-        Ok(())
-    );
+    assert_eq!(panel.add_subdomain(&label, &root, panel.budget(Instant::now())).await, Ok(()));
     let request = requests.recv().await.unwrap();
     assert!(
         request.starts_with("GET /execute/SubDomain/addsubdomain?domain=xn--bcher-kva&rootdomain=example.org HTTP/1.1\r\n"),
         "{request}"
     );
-    assert!(
-        request.contains("\r\nauthorization: cpanel halqa:SECRETTOKEN\r\n"),
-        "{request}"
-    );
+    assert!(request.contains("\r\nauthorization: cpanel halqa:SECRETTOKEN\r\n"), "{request}");
     assert!(requests.try_recv().is_err(), "once");
 }
 
@@ -89,10 +74,7 @@ async fn invalid_response_is_classified_without_retry() {
             b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n".as_slice(),
             PanelError::Auth(401),
         ),
-        (
-            b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n",
-            PanelError::Auth(403),
-        ),
+        (b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n", PanelError::Auth(403)),
         (
             b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n",
             malformed("status 302"),
@@ -101,22 +83,13 @@ async fn invalid_response_is_classified_without_retry() {
             b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n",
             malformed("status 429"),
         ),
-        (
-            b"HTTP/1.1 503 Unavailable\r\ncontent-length: 0\r\n\r\n",
-            malformed("status 503"),
-        ),
-        (
-            b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n<html>",
-            malformed("it is no JSON"),
-        ),
+        (b"HTTP/1.1 503 Unavailable\r\ncontent-length: 0\r\n\r\n", malformed("status 503")),
+        (b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n<html>", malformed("it is no JSON")),
         (b"", PanelError::TimedOut),
     ] {
         let (result, mut requests) = domains_from(answer).await;
         assert_eq!(result, Err(expected));
-        assert!(
-            requests.recv().await.is_some() && requests.try_recv().is_err(),
-            "once"
-        );
+        assert!(requests.recv().await.is_some() && requests.try_recv().is_err(), "once");
     }
     for answer in [
         b"drop".as_slice(),
@@ -124,24 +97,14 @@ async fn invalid_response_is_classified_without_retry() {
         b"rubbish\r\n\r\n",
     ] {
         let (result, mut requests) = domains_from(answer).await;
-        assert!(
-            matches!(result, Err(PanelError::ConnectionLost(_))),
-            "{result:?}"
-        );
-        assert!(
-            requests.recv().await.is_some() && requests.try_recv().is_err(),
-            "once"
-        );
+        assert!(matches!(result, Err(PanelError::ConnectionLost(_))), "{result:?}");
+        assert!(requests.recv().await.is_some() && requests.try_recv().is_err(), "once");
     }
 }
 
 #[tokio::test]
 async fn refused_connection_is_unreachable() {
-    let closed = TcpListener::bind("127.0.0.1:0")
-        .await
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let panel = panel(&format!("http://{closed}"));
     let result = panel.domains(panel.budget(Instant::now())).await;
     assert!(
@@ -172,10 +135,7 @@ async fn refused_token_stops_waiting_requests_but_not_probes() {
         }
     }
     assert!((1..=2).contains(&refused), "{refused}");
-    assert_eq!(
-        std::iter::from_fn(|| requests.try_recv().ok()).count(),
-        refused
-    );
+    assert_eq!(std::iter::from_fn(|| requests.try_recv().ok()).count(), refused);
     assert_eq!(
         panel.domains(panel.budget(Instant::now())).await,
         Err(PanelError::NotSent),
@@ -196,14 +156,9 @@ fn panel_of(base: &str, user: &str, token: &str) -> Result<Panel, ConfigError> {
 #[test]
 fn invalid_setting_is_named_without_its_value() {
     let make = |base: &str, user: &str, token: &str| {
-        panel_of(base, user, token)
-            .map(|_| ())
-            .map_err(|problem| problem.to_string())
+        panel_of(base, user, token).map(|_| ()).map_err(|problem| problem.to_string())
     };
-    assert_eq!(
-        make("https://cpanel.example.org:2083", "halqa", "TOKEN"),
-        Ok(())
-    );
+    assert_eq!(make("https://cpanel.example.org:2083", "halqa", "TOKEN"), Ok(()));
     assert_eq!(make("http://127.0.0.1:2083/", "halqa", "TOKEN"), Ok(()));
     for base in [
         "",
@@ -218,9 +173,7 @@ fn invalid_setting_is_named_without_its_value() {
         "http://127.0.0.1.example.org",
     ] {
         assert!(
-            make(base, "halqa", "TOKEN")
-                .unwrap_err()
-                .starts_with("The setting CPANEL_URL "),
+            make(base, "halqa", "TOKEN").unwrap_err().starts_with("The setting CPANEL_URL "),
             "{base}"
         );
     }
@@ -250,23 +203,14 @@ fn invalid_certificate_file_is_named() {
         || Ok(b"rubbish".to_vec()),
         QUICK,
     );
-    assert!(
-        broken
-            .map(|_| ())
-            .unwrap_err()
-            .to_string()
-            .starts_with("The setting SSL_CERT_FILE ")
-    );
+    assert!(broken.map(|_| ()).unwrap_err().to_string().starts_with("The setting SSL_CERT_FILE "));
 }
 
 #[test]
 fn fingerprint_depends_on_url_user_and_token() {
     let of = |base: &str, user: &str, token: &str| panel_of(base, user, token).unwrap().fingerprint;
     let first = of("http://127.0.0.1:1", "a", "b");
-    assert_eq!(
-        (first.len(), &first),
-        (64, &of("http://127.0.0.1:1/", "a", "b"))
-    );
+    assert_eq!((first.len(), &first), (64, &of("http://127.0.0.1:1/", "a", "b")));
     for other in [
         of("http://127.0.0.1:2", "a", "b"),
         of("http://127.0.0.1:1", "b", "b"),

@@ -66,11 +66,7 @@ impl Agent {
                 .map_or("unknown", |(_, name)| name)
                 .to_owned()
         };
-        Self {
-            browser: find(&BROWSERS),
-            os: find(&SYSTEMS),
-            device: find(&DEVICES),
-        }
+        Self { browser: find(&BROWSERS), os: find(&SYSTEMS), device: find(&DEVICES) }
     }
 }
 

@@ -181,23 +181,13 @@ impl AuditEntry {
         let digits = number.as_str();
         let last = digits.get(digits.len().saturating_sub(2)..);
         let values = AuditValues::from([
-            (
-                "number".to_owned(),
-                AuditValue::Text(format!("***{}", last.unwrap_or_default())),
-            ),
-            (
-                "allCommittees".to_owned(),
-                AuditValue::Flag(committee.is_none()),
-            ),
+            ("number".to_owned(), AuditValue::Text(format!("***{}", last.unwrap_or_default()))),
+            ("allCommittees".to_owned(), AuditValue::Flag(committee.is_none())),
         ]);
         Self {
             audit_id,
             actor_id: actor.user_id,
-            action: if is_added {
-                Action::OptOutAdded
-            } else {
-                Action::OptOutRemoved
-            },
+            action: if is_added { Action::OptOutAdded } else { Action::OptOutRemoved },
             target_type: TargetType::OptOuts,
             target_id: committee_id.uuid(),
             committee_id,
@@ -266,11 +256,8 @@ impl AuditEntry {
 
     /// The entry for an accepted `batch`.
     pub fn of_batch(audit_id: Uuid, batch: &Batch) -> Self {
-        let counts = [
-            ("total", batch.total),
-            ("accepted", batch.accepted),
-            ("segments", batch.segments),
-        ];
+        let counts =
+            [("total", batch.total), ("accepted", batch.accepted), ("segments", batch.segments)];
         Self {
             audit_id,
             actor_id: batch.sending.user_id,
@@ -280,9 +267,7 @@ impl AuditEntry {
             committee_id: batch.sending.committee_id,
             before: None,
             after: Some(
-                counts
-                    .map(|(name, count)| (name.to_owned(), AuditValue::Count(count)))
-                    .into(),
+                counts.map(|(name, count)| (name.to_owned(), AuditValue::Count(count))).into(),
             ),
             created_at: batch.sending.created_at,
         }
@@ -353,10 +338,7 @@ fn values_of(user: &User) -> AuditValues {
         ("name", text(user.name.as_str())),
         ("lastName", text(user.last_name.as_str())),
         ("email", text(user.email.as_str())),
-        (
-            "pendingEmail",
-            optional(user.pending_email.as_ref().map(ToString::to_string)),
-        ),
+        ("pendingEmail", optional(user.pending_email.as_ref().map(ToString::to_string))),
         ("phoneCode", text(&user.phone.code)),
         ("phone", text(&user.phone.number)),
         ("isActive", AuditValue::Flag(user.is_active)),
@@ -364,18 +346,9 @@ fn values_of(user: &User) -> AuditValues {
         ("isOtpEnabled", AuditValue::Flag(user.is_otp_enabled)),
         ("passkeys", AuditValue::Count(user.passkeys)),
         ("profile", text(user.profile.code())),
-        (
-            "role",
-            optional(user.role.as_ref().map(ToString::to_string)),
-        ),
-        (
-            "permissions",
-            AuditValue::Text(user.permissions.to_string()),
-        ),
-        (
-            "committeeID",
-            AuditValue::Text(user.committee_id.to_string()),
-        ),
+        ("role", optional(user.role.as_ref().map(ToString::to_string))),
+        ("permissions", AuditValue::Text(user.permissions.to_string())),
+        ("committeeID", AuditValue::Text(user.committee_id.to_string())),
     ]
     .into_iter()
     .map(|(name, value)| (name.to_owned(), value))

@@ -37,9 +37,7 @@ pub struct Batch {
 impl Batch {
     /// Upper bound of the number of stored chunks: a chunk without accepted recipients is not stored.
     pub fn chunks(&self) -> u16 {
-        u16::try_from(self.total)
-            .unwrap_or(u16::MAX)
-            .div_ceil(CHUNK)
+        u16::try_from(self.total).unwrap_or(u16::MAX).div_ceil(CHUNK)
     }
 }
 
@@ -109,31 +107,20 @@ impl Chunk {
 
     /// The messages of the chunk, each with its own text if it has one. `common` is the text of the others.
     pub fn messages(self, common: Option<&Text>) -> impl Iterator<Item = (Sms, Option<Text>)> {
-        let Self {
-            batch_id,
-            sending,
-            entries,
-            ..
-        } = self;
-        entries.into_iter().map(
-            move |Entry {
-                      place,
-                      recipient,
-                      text,
-                  }| {
-                let content = text.as_ref().or(common).map_or("", Text::as_str);
-                (
-                    Sms::new(
-                        batch_id.message(place),
-                        Some(batch_id),
-                        recipient,
-                        content,
-                        sending.clone(),
-                    ),
-                    text,
-                )
-            },
-        )
+        let Self { batch_id, sending, entries, .. } = self;
+        entries.into_iter().map(move |Entry { place, recipient, text }| {
+            let content = text.as_ref().or(common).map_or("", Text::as_str);
+            (
+                Sms::new(
+                    batch_id.message(place),
+                    Some(batch_id),
+                    recipient,
+                    content,
+                    sending.clone(),
+                ),
+                text,
+            )
+        })
     }
 }
 

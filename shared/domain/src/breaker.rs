@@ -79,36 +79,17 @@ mod tests {
         let (past, later) = (now.unix_milliseconds(), now.unix_milliseconds() + 1);
         for (case, proven, failures, shut, trial, expected) in [
             ("new secret", false, 0, 0, false, HalfOpen),
-            (
-                "first probe of a new secret",
-                false,
-                0,
-                later,
-                true,
-                Probing,
-            ),
+            ("first probe of a new secret", false, 0, later, true, Probing),
             ("first probe expired", false, 0, past, true, HalfOpen),
             ("secret works", true, 0, 0, false, Closed),
             ("two failures", true, 2, 0, false, Closed),
             ("three failures", true, 3, later, false, Open),
-            (
-                "three failures, a minute ago",
-                true,
-                3,
-                past,
-                false,
-                HalfOpen,
-            ),
+            ("three failures, a minute ago", true, 3, past, false, HalfOpen),
             ("probe after failures", true, 3, later, true, Open),
             ("secret rejected", false, 3, later, false, Open),
             ("probe after a rejected secret", false, 3, later, true, Open),
         ] {
-            let breaker = Breaker {
-                proven,
-                failures,
-                shut,
-                trial,
-            };
+            let breaker = Breaker { proven, failures, shut, trial };
             assert_eq!(breaker.state(now), expected, "{case}");
         }
     }

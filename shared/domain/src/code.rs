@@ -45,10 +45,7 @@ pub struct Challenge {
 impl From<Uuid> for Challenge {
     /// The challenge of an address in force, or a number.
     fn from(id: Uuid) -> Self {
-        Self {
-            id,
-            wanted_by: None,
-        }
+        Self { id, wanted_by: None }
     }
 }
 

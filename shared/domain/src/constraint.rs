@@ -34,19 +34,12 @@ pub enum Unit {
 impl Constraint {
     /// A length of `min` to `max`, counted in `unit`.
     pub fn length(min: usize, max: usize, unit: Unit) -> Self {
-        Self {
-            unit,
-            ..Self::range(min as f64, max as f64)
-        }
+        Self { unit, ..Self::range(min as f64, max as f64) }
     }
 
     /// A number of `min` to `max`.
     pub fn range(min: f64, max: f64) -> Self {
-        Self {
-            min: Some(min),
-            max: Some(max),
-            ..Self::default()
-        }
+        Self { min: Some(min), max: Some(max), ..Self::default() }
     }
 
     /// One of the values `allowed`.
@@ -59,10 +52,7 @@ impl Constraint {
 
     /// A value of the format `format`.
     pub fn format(format: &'static str) -> Self {
-        Self {
-            format: Some(format),
-            ..Self::default()
-        }
+        Self { format: Some(format), ..Self::default() }
     }
 
     /// A password of at least `min_length` code points.

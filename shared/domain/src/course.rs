@@ -88,14 +88,8 @@ impl FromStr for Currency {
 
     /// `Required` for an empty text, `Value` for a code that is not in ISO 4217.
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        let missing = if text.is_empty() {
-            ValueError::Required
-        } else {
-            ValueError::Value
-        };
-        iso_currency::Currency::from_code(text)
-            .map(|_| Self(text.to_owned()))
-            .ok_or(missing)
+        let missing = if text.is_empty() { ValueError::Required } else { ValueError::Value };
+        iso_currency::Currency::from_code(text).map(|_| Self(text.to_owned())).ok_or(missing)
     }
 }
 
@@ -212,35 +206,16 @@ impl Course {
                 errors.push((field, ValueError::Required, constraint));
             }
         };
-        require(
-            "courseType",
-            outline.course_type.is_some(),
-            CourseType::constraint(),
-        );
-        require(
-            "sectionOfMatter",
-            outline.section_of_matter.is_some(),
-            Line::<100>::constraint(),
-        );
+        require("courseType", outline.course_type.is_some(), CourseType::constraint());
+        require("sectionOfMatter", outline.section_of_matter.is_some(), Line::<100>::constraint());
         let is_reachable = details.contact_person.is_some()
             || details.contact_phone.is_some()
             || details.contact_email.is_some();
         require("contactEmail", is_reachable, Email::constraint());
-        if matches!(
-            outline.course_type,
-            Some(CourseType::Onsite | CourseType::Hybrid)
-        ) {
-            require(
-                "region",
-                outline.region.is_some(),
-                Line::<100>::constraint(),
-            );
+        if matches!(outline.course_type, Some(CourseType::Onsite | CourseType::Hybrid)) {
+            require("region", outline.region.is_some(), Line::<100>::constraint());
             require("city", outline.city.is_some(), Line::<100>::constraint());
-            require(
-                "location",
-                outline.location.is_some(),
-                Line::<300>::constraint(),
-            );
+            require("location", outline.location.is_some(), Line::<300>::constraint());
         }
         let error = match &details.description {
             None => Some(ValueError::Required),

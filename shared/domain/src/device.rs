@@ -77,11 +77,7 @@ impl KnownDevices {
 /// The names of the device and of the address range: the first 16 bits of an IPv4 address, the first 32 of an IPv6
 /// address.
 fn names(agent: &Agent, ip: IpAddr) -> [String; 2] {
-    let Agent {
-        browser,
-        os,
-        device,
-    } = agent;
+    let Agent { browser, os, device } = agent;
     let range = match ip.to_canonical() {
         IpAddr::V4(address) => {
             let [a, b, ..] = address.octets();
@@ -92,10 +88,7 @@ fn names(agent: &Agent, ip: IpAddr) -> [String; 2] {
             format!("{a:x}:{b:x}")
         }
     };
-    [
-        format!("DEVICE#{browser}#{os}#{device}"),
-        format!("RANGE#{range}"),
-    ]
+    [format!("DEVICE#{browser}#{os}#{device}"), format!("RANGE#{range}")]
 }
 
 #[cfg(test)]
@@ -112,9 +105,11 @@ mod tests {
     fn known_devices_compare_agent_and_address_range() {
         let now = Instant::from_unix_milliseconds(1_800_000_000_000);
         let (curl, unknown) = (Agent::of("curl/8.5.0"), Agent::of(""));
-        let known = KnownDevices::default()
-            .with(&curl, ip("197.2.3.4"), now)
-            .with(&curl, ip("2001:db8:1:2::3"), now);
+        let known = KnownDevices::default().with(&curl, ip("197.2.3.4"), now).with(
+            &curl,
+            ip("2001:db8:1:2::3"),
+            now,
+        );
         for (agent, address, expected) in [
             (&curl, "197.2.3.4", true),
             (&curl, "197.2.255.1", true),
@@ -124,11 +119,7 @@ mod tests {
             (&curl, "2001:db8:ffff::1", true),
             (&curl, "2001:db9:1:2::3", false),
         ] {
-            assert_eq!(
-                known.includes(agent, ip(address), now),
-                expected,
-                "{address}"
-            );
+            assert_eq!(known.includes(agent, ip(address), now), expected, "{address}");
         }
     }
 

@@ -40,10 +40,7 @@ impl FromStr for Email {
 /// RFC 5322 §3.2.3 dot-atom, at most 64 bytes.
 fn is_local_part(local: &str) -> bool {
     let atom = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&byte);
-    local.len() <= 64
-        && local
-            .split('.')
-            .all(|part| !part.is_empty() && part.bytes().all(atom))
+    local.len() <= 64 && local.split('.').all(|part| !part.is_empty() && part.bytes().all(atom))
 }
 
 /// Two labels or more, of which the last is not a number: IP addresses are not accepted.
@@ -88,11 +85,7 @@ mod tests {
             ("a@BU\u{308}CHER.example", "a@xn--bcher-kva.example"),
             ("o'neil@mail.example.org", "o'neil@mail.example.org"),
         ] {
-            assert_eq!(
-                text.parse::<Email>().map(|email| email.0),
-                Ok(form.to_owned()),
-                "{text}"
-            );
+            assert_eq!(text.parse::<Email>().map(|email| email.0), Ok(form.to_owned()), "{text}");
         }
     }
 

@@ -97,11 +97,7 @@ impl FromStr for FileName {
     /// executable look like a picture (`gpj.exe`).
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let line: Line<255> = text.parse()?;
-        if line.as_str().contains(['/', '\\']) {
-            Err(ValueError::Format)
-        } else {
-            Ok(Self(line))
-        }
+        if line.as_str().contains(['/', '\\']) { Err(ValueError::Format) } else { Ok(Self(line)) }
     }
 }
 
@@ -170,9 +166,7 @@ impl File {
 
     /// The file as it appears in lists: with the path of its public URL if it is public.
     pub fn listed(self) -> FileView {
-        let url = self
-            .is_public()
-            .then(|| format!("/files/public/{}", self.file_id));
+        let url = self.is_public().then(|| format!("/files/public/{}", self.file_id));
         self.view(url)
     }
 

@@ -84,10 +84,7 @@ mod tests {
     #[test]
     fn id_accepts_hyphenated_uuids_only() {
         let id = "0198c0de-0000-7000-8000-00000000000a";
-        assert_eq!(
-            id.to_uppercase().parse::<UserId>().map(|id| id.to_string()),
-            Ok(id.to_owned())
-        );
+        assert_eq!(id.to_uppercase().parse::<UserId>().map(|id| id.to_string()), Ok(id.to_owned()));
         for text in [
             "0198c0de000070008000000000000001",
             "{0198c0de-0000-7000-8000-000000000001}",

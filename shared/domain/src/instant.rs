@@ -37,16 +37,14 @@ impl Instant {
     /// This instant plus `duration`, clamped to the supported range.
     pub fn after(self, duration: Duration) -> Self {
         Self::from_unix_milliseconds(
-            self.0
-                .saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+            self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
         )
     }
 
     /// This instant minus `duration`, clamped likewise.
     pub fn before(self, duration: Duration) -> Self {
         Self::from_unix_milliseconds(
-            self.0
-                .saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+            self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
         )
     }
 
@@ -90,10 +88,7 @@ impl FromStr for Instant {
         }
         let date = text.parse::<Date>().ok().filter(|_| text.len() == 10);
         let timestamp = match date {
-            Some(date) => date
-                .to_zoned(TimeZone::UTC)
-                .map_err(|_| ValueError::Value)?
-                .timestamp(),
+            Some(date) => date.to_zoned(TimeZone::UTC).map_err(|_| ValueError::Value)?.timestamp(),
             // `jiff` also parses annotations such as `[Africa/Tunis]`, which are not ISO 8601.
             None => text
                 .parse::<Timestamp>()
@@ -102,11 +97,7 @@ impl FromStr for Instant {
                 .ok_or(ValueError::Format)?,
         };
         let milliseconds = timestamp.as_millisecond();
-        if BOUNDS.contains(&milliseconds) {
-            Ok(Self(milliseconds))
-        } else {
-            Err(ValueError::Value)
-        }
+        if BOUNDS.contains(&milliseconds) { Ok(Self(milliseconds)) } else { Err(ValueError::Value) }
     }
 }
 
@@ -132,10 +123,7 @@ mod tests {
     fn instant_is_written_in_utc_milliseconds() {
         for (text, form) in [
             ("2026-11-20T23:46:12Z", "2026-11-20T23:46:12.000Z"),
-            (
-                "2026-11-20T23:46:12.98765+01:00",
-                "2026-11-20T22:46:12.987Z",
-            ),
+            ("2026-11-20T23:46:12.98765+01:00", "2026-11-20T22:46:12.987Z"),
             ("1956-03-20", "1956-03-20T00:00:00.000Z"),
             ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"),
             ("9999-12-30", "9999-12-30T00:00:00.000Z"),
@@ -155,11 +143,7 @@ mod tests {
             "20261120",
             "2026-11-20 ",
         ] {
-            assert_eq!(
-                text.parse::<Instant>().is_ok(),
-                text == "2026-11-20 ",
-                "{text}"
-            );
+            assert_eq!(text.parse::<Instant>().is_ok(), text == "2026-11-20 ", "{text}");
         }
     }
 }

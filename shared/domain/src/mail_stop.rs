@@ -36,11 +36,7 @@ impl AuditEntry {
         Self {
             audit_id,
             actor_id: user.user_id,
-            action: if after.is_some() {
-                Action::MailsStopped
-            } else {
-                Action::MailsResumed
-            },
+            action: if after.is_some() { Action::MailsStopped } else { Action::MailsResumed },
             target_type: TargetType::User,
             target_id: user.user_id.uuid(),
             committee_id: user.committee_id,

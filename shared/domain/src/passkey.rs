@@ -102,11 +102,7 @@ pub struct Challenge {
 impl Challenge {
     /// The challenge of `ceremony`, issued at `now`.
     pub fn new(ceremony: String, epoch: u64, now: Instant) -> Self {
-        Self {
-            ceremony,
-            epoch,
-            expires_at: now.after(CHALLENGE_LIFE),
-        }
+        Self { ceremony, epoch, expires_at: now.after(CHALLENGE_LIFE) }
     }
 
     /// Whether the challenge is valid at `now` for an account with `epoch`.

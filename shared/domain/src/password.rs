@@ -50,15 +50,9 @@ pub fn check(password: &str, min_length: u64, owner: Option<Owner<'_>>) -> Resul
             .any(|word| word.chars().count() >= 4 && password.contains(word))
     };
     let is_personal = owner.is_some_and(|owner| {
-        [owner.name, owner.last_name, owner.email.local_part()]
-            .into_iter()
-            .any(contains)
+        [owner.name, owner.last_name, owner.email.local_part()].into_iter().any(contains)
     });
-    if is_personal || password.contains("halqa") {
-        Err(ValueError::PasswordCommon)
-    } else {
-        Ok(())
-    }
+    if is_personal || password.contains("halqa") { Err(ValueError::PasswordCommon) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -78,10 +72,7 @@ mod tests {
             ("        ", None),
             ("😀😀😀😀😀😀😀😀", None),
             ("éàüöñçß", Some(ValueError::PasswordShort)),
-            (
-                "e\u{301}e\u{301}e\u{301}e\u{301}",
-                Some(ValueError::PasswordShort),
-            ),
+            ("e\u{301}e\u{301}e\u{301}e\u{301}", Some(ValueError::PasswordShort)),
             ("tasse\0bleue", Some(ValueError::Format)),
             ("xxAMELxxxx", Some(ValueError::PasswordCommon)),
             ("xx-salah-xx", Some(ValueError::PasswordCommon)),

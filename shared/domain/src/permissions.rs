@@ -69,10 +69,7 @@ impl FromStr for Grant {
 
     /// `Value` for an unknown grant.
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        Self::ALL
-            .into_iter()
-            .find(|grant| grant.code() == text)
-            .ok_or(ValueError::Value)
+        Self::ALL.into_iter().find(|grant| grant.code() == text).ok_or(ValueError::Value)
     }
 }
 
@@ -100,10 +97,8 @@ impl FromIterator<Grant> for Permissions {
 
 impl fmt::Display for Permissions {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let quoted: Vec<String> = self
-            .iter()
-            .map(|grant| format!("\"{}\"", grant.code()))
-            .collect();
+        let quoted: Vec<String> =
+            self.iter().map(|grant| format!("\"{}\"", grant.code())).collect();
         write!(out, "[{}]", quoted.join(","))
     }
 }
@@ -194,11 +189,7 @@ pub struct Rights {
 impl Rights {
     /// The reach of `right` for this account: the larger of the profile's default and what grants add.
     pub fn reach(&self, right: Right) -> Reach {
-        let granted = self
-            .permissions
-            .iter()
-            .map(|grant| reach_of_grant(grant, right))
-            .max();
+        let granted = self.permissions.iter().map(|grant| reach_of_grant(grant, right)).max();
         default_reach(self.profile, right).max(granted.unwrap_or(Reach::Nowhere))
     }
 

@@ -35,11 +35,8 @@ impl Phone {
         // "21" and "620123456" join to a valid Tunisian number (216), but there is no country code 21.
         let plan = in_plan(&format!("+{code}{number}"))
             .filter(|plan| plan.country_code.to_string() == code);
-        plan.map(|_| Self {
-            code: code.to_owned(),
-            number: number.to_owned(),
-        })
-        .ok_or(ValueError::Value)
+        plan.map(|_| Self { code: code.to_owned(), number: number.to_owned() })
+            .ok_or(ValueError::Value)
     }
 }
 
@@ -83,10 +80,9 @@ impl FromStr for Mobile {
         let (number, plan) = international(text)?;
         let country_code = u16::try_from(plan.country_code).map_err(|_| ValueError::Value)?;
         match plan.get_type() {
-            PhoneNumberType::Mobile | PhoneNumberType::FixedLineOrMobile => Ok(Self {
-                number,
-                country_code,
-            }),
+            PhoneNumberType::Mobile | PhoneNumberType::FixedLineOrMobile => {
+                Ok(Self { number, country_code })
+            }
             _ => Err(ValueError::Value),
         }
     }
@@ -121,11 +117,7 @@ impl CountryCodes {
     /// another country.
     pub fn mobile(&self, text: &str) -> Result<Mobile, ValueError> {
         let mobile: Mobile = text.parse()?;
-        if self.0.contains(&mobile.country_code) {
-            Ok(mobile)
-        } else {
-            Err(ValueError::Value)
-        }
+        if self.0.contains(&mobile.country_code) { Ok(mobile) } else { Err(ValueError::Value) }
     }
 }
 
@@ -144,9 +136,7 @@ fn international(text: &str) -> Result<(E164, PhoneNumber), ValueError> {
     if digits.is_empty() || digits.len() > 15 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(ValueError::Format);
     }
-    in_plan(text)
-        .map(|plan| (E164(text.to_owned()), plan))
-        .ok_or(ValueError::Value)
+    in_plan(text).map(|plan| (E164(text.to_owned()), plan)).ok_or(ValueError::Value)
 }
 
 impl fmt::Display for E164 {
@@ -184,11 +174,7 @@ mod tests {
             ("216", "20 123 456", Some(ValueError::Format)),
             ("216", "٢٠١٢٣٤٥٦", Some(ValueError::Format)),
         ] {
-            assert_eq!(
-                Phone::parse(code, number).err(),
-                expected,
-                "{code} {number}"
-            );
+            assert_eq!(Phone::parse(code, number).err(), expected, "{code} {number}");
         }
     }
 

@@ -21,9 +21,8 @@ impl FromStr for Price {
     /// `Format` for more than two decimals, `Value` below zero or above the maximum.
     fn from_str(literal: &str) -> Result<Self, ValueError> {
         let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, "0"));
-        let (is_negative, mantissa) = mantissa
-            .strip_prefix('-')
-            .map_or((false, mantissa), |rest| (true, rest));
+        let (is_negative, mantissa) =
+            mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
         let (whole, decimals) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let digits = format!("{whole}{decimals}");
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -39,25 +38,15 @@ impl FromStr for Price {
         // The power of ten of the last significant digit.
         let dropped = i64::try_from(digits.len() - significant.len()).unwrap_or(i64::MAX);
         let decimals = i64::try_from(decimals.len()).unwrap_or(i64::MAX);
-        let out_of_range = if exponent.starts_with('-') {
-            ValueError::Format
-        } else {
-            ValueError::Value
-        };
+        let out_of_range =
+            if exponent.starts_with('-') { ValueError::Format } else { ValueError::Value };
         let exponent: i64 = exponent.parse().map_err(|_| out_of_range)?;
         let power = exponent.saturating_add(dropped).saturating_sub(decimals);
-        let hundredths = u32::try_from(power.saturating_add(2)).map_err(|_| {
-            if power < 0 {
-                ValueError::Format
-            } else {
-                ValueError::Value
-            }
-        })?;
+        let hundredths = u32::try_from(power.saturating_add(2))
+            .map_err(|_| if power < 0 { ValueError::Format } else { ValueError::Value })?;
         let factor = 10_u64.checked_pow(hundredths).ok_or(ValueError::Value)?;
-        let significant: u64 = significant
-            .trim_start_matches('0')
-            .parse()
-            .map_err(|_| ValueError::Value)?;
+        let significant: u64 =
+            significant.trim_start_matches('0').parse().map_err(|_| ValueError::Value)?;
         significant
             .checked_mul(factor)
             .filter(|price| *price <= MAX)
@@ -117,9 +106,7 @@ mod tests {
             ("19.990000000000000000000000001", Err(ValueError::Format)),
             ("x", Err(ValueError::Type)),
         ] {
-            let read = literal
-                .parse::<Price>()
-                .map(|price| serde_json::to_string(&price).unwrap());
+            let read = literal.parse::<Price>().map(|price| serde_json::to_string(&price).unwrap());
             assert_eq!(read.as_deref(), price.as_ref().copied(), "{literal}");
         }
     }

@@ -25,12 +25,8 @@ pub enum Profile {
 
 impl Profile {
     /// All profiles, lowest first.
-    pub const ALL: [Self; 4] = [
-        Self::Member,
-        Self::Trainer,
-        Self::CommitteeAdmin,
-        Self::SuperAdmin,
-    ];
+    pub const ALL: [Self; 4] =
+        [Self::Member, Self::Trainer, Self::CommitteeAdmin, Self::SuperAdmin];
 
     /// `MB`, `TR`, `CA` or `SA`.
     pub const fn code(self) -> &'static str {
@@ -59,14 +55,7 @@ impl FromStr for Profile {
 
     /// `Required` for an empty text, `Value` for any other text that is not a profile's code.
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        let error = if text.is_empty() {
-            ValueError::Required
-        } else {
-            ValueError::Value
-        };
-        Self::ALL
-            .into_iter()
-            .find(|profile| profile.code() == text)
-            .ok_or(error)
+        let error = if text.is_empty() { ValueError::Required } else { ValueError::Value };
+        Self::ALL.into_iter().find(|profile| profile.code() == text).ok_or(error)
     }
 }

@@ -45,10 +45,7 @@ choice! {
 impl QuestionType {
     /// Whether a question of this type has options.
     pub const fn has_options(self) -> bool {
-        matches!(
-            self,
-            Self::SingleChoice | Self::MultipleChoice | Self::Dropdown
-        )
+        matches!(self, Self::SingleChoice | Self::MultipleChoice | Self::Dropdown)
     }
 }
 
@@ -135,37 +132,16 @@ mod tests {
     #[test]
     fn question_options_must_fit_question_type() {
         let options = |texts: &[&str]| {
-            Some(
-                texts
-                    .iter()
-                    .map(|text| text.parse().unwrap())
-                    .collect::<Vec<QuestionOption>>(),
-            )
+            Some(texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<QuestionOption>>())
         };
         for (question_type, given, expected) in [
             (QuestionType::ShortReply, None, None),
             (QuestionType::ShortReply, options(&[]), None),
-            (
-                QuestionType::YesNo,
-                options(&["oui", "non"]),
-                Some(ValueError::Value),
-            ),
+            (QuestionType::YesNo, options(&["oui", "non"]), Some(ValueError::Value)),
             (QuestionType::Dropdown, None, Some(ValueError::Required)),
-            (
-                QuestionType::Dropdown,
-                options(&[]),
-                Some(ValueError::Required),
-            ),
-            (
-                QuestionType::SingleChoice,
-                options(&["oui"]),
-                Some(ValueError::Length),
-            ),
-            (
-                QuestionType::SingleChoice,
-                options(&["oui", " oui "]),
-                Some(ValueError::Value),
-            ),
+            (QuestionType::Dropdown, options(&[]), Some(ValueError::Required)),
+            (QuestionType::SingleChoice, options(&["oui"]), Some(ValueError::Length)),
+            (QuestionType::SingleChoice, options(&["oui", " oui "]), Some(ValueError::Value)),
             (QuestionType::MultipleChoice, options(&["نعم", "لا"]), None),
         ] {
             assert_eq!(
@@ -177,9 +153,6 @@ mod tests {
         let many: Vec<String> = (0..51).map(|number| number.to_string()).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         assert!(check_options(QuestionType::Dropdown, options(&many[..50])).is_ok());
-        assert_eq!(
-            check_options(QuestionType::Dropdown, options(&many)),
-            Err(ValueError::Length)
-        );
+        assert_eq!(check_options(QuestionType::Dropdown, options(&many)), Err(ValueError::Length));
     }
 }

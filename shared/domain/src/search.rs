@@ -113,11 +113,7 @@ fn arabic_stems(word: &str) -> Vec<String> {
 /// The stem of `word`, folded; `word` itself if less than two letters would be left.
 fn stem(stemmer: &Stemmer, word: &str) -> String {
     let stem = folded(&stemmer.stem(word));
-    if is_long_enough(&stem) {
-        stem
-    } else {
-        folded(word)
-    }
+    if is_long_enough(&stem) { stem } else { folded(word) }
 }
 
 /// `word`, and what is left of it without the article, without a one-letter prefix, and without both; at most four.
@@ -127,8 +123,7 @@ fn without_prefixes(word: &str) -> Vec<&str> {
     forms.extend(unprefixed);
     for form in [Some(word), unprefixed].into_iter().flatten() {
         forms.extend(
-            form.strip_prefix(ARTICLE)
-                .or_else(|| form.strip_prefix(PREPOSITION_AND_ARTICLE)),
+            form.strip_prefix(ARTICLE).or_else(|| form.strip_prefix(PREPOSITION_AND_ARTICLE)),
         );
     }
     forms.retain(|form| is_long_enough(form));

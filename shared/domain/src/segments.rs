@@ -21,11 +21,7 @@ pub enum Encoding {
 
 impl Encoding {
     fn of(text: &str) -> Self {
-        if text.chars().all(|letter| septets(letter).is_some()) {
-            Self::Gsm7
-        } else {
-            Self::Ucs2
-        }
+        if text.chars().all(|letter| septets(letter).is_some()) { Self::Gsm7 } else { Self::Ucs2 }
     }
 
     /// Capacity of a single segment, and of each segment of a longer message.
@@ -57,10 +53,7 @@ pub struct Measured {
 /// The encoding of `text` and the number of its segments.
 pub fn measure(text: &str) -> Measured {
     let encoding = Encoding::of(text);
-    Measured {
-        encoding,
-        segments: split(text, encoding).map(|_| 1).sum(),
-    }
+    Measured { encoding, segments: split(text, encoding).map(|_| 1).sum() }
 }
 
 /// Splits `text` into its segments, as many as [`measure`] counts.

@@ -69,10 +69,7 @@ impl std::str::FromStr for Text {
     /// `Length` beyond 1,600 bytes.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let prose: crate::Prose<MAX_BYTES> = text.parse()?;
-        if text
-            .chars()
-            .all(|letter| letter.is_whitespace() || is_invisible(letter))
-        {
+        if text.chars().all(|letter| letter.is_whitespace() || is_invisible(letter)) {
             return Err(ValueError::Required);
         }
         if text.len() > MAX_BYTES {
@@ -105,11 +102,7 @@ impl std::str::FromStr for SenderId {
         let name = line.as_str();
         let is_valid = name.bytes().all(|byte| byte.is_ascii_alphanumeric())
             && name.bytes().any(|byte| byte.is_ascii_alphabetic());
-        if is_valid {
-            Ok(Self(name.to_owned()))
-        } else {
-            Err(ValueError::Format)
-        }
+        if is_valid { Ok(Self(name.to_owned())) } else { Err(ValueError::Format) }
     }
 }
 

@@ -98,12 +98,7 @@ fn ascii(text: &str) -> Result<Cow<'_, str>, ValueError> {
         return Err(ValueError::Length);
     }
     Uts46::new()
-        .to_ascii(
-            text.as_bytes(),
-            AsciiDenyList::STD3,
-            Hyphens::CheckFirstLast,
-            DnsLength::Ignore,
-        )
+        .to_ascii(text.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast, DnsLength::Ignore)
         .map_err(|_| ValueError::Format)
 }
 
@@ -116,13 +111,7 @@ fn is_label(label: &str) -> bool {
     // An A-label must not decode to another A-label
     // (<https://www.unicode.org/reports/tr46/#Validity_Criteria>, 4).
     let decoded = || {
-        Uts46::new()
-            .to_unicode(
-                label.as_bytes(),
-                AsciiDenyList::STD3,
-                Hyphens::CheckFirstLast,
-            )
-            .0
+        Uts46::new().to_unicode(label.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast).0
     };
     is_plain && !decoded().starts_with("xn--")
 }
@@ -162,11 +151,7 @@ impl Subdomain {
         if fqdn.len() > MAX_NAME {
             return Err(ValueError::Length);
         }
-        Ok(Self {
-            domain: label.0.clone(),
-            rootdomain: root.0.clone(),
-            fqdn,
-        })
+        Ok(Self { domain: label.0.clone(), rootdomain: root.0.clone(), fqdn })
     }
 }
 
@@ -200,9 +185,7 @@ impl Domains {
 
     /// Whether `fqdn` is one of the account's domains or subdomains.
     pub fn has(&self, fqdn: &str) -> bool {
-        self.roots()
-            .chain(self.sub_domains.iter().map(String::as_str))
-            .any(|own| own == fqdn)
+        self.roots().chain(self.sub_domains.iter().map(String::as_str)).any(|own| own == fqdn)
     }
 
     /// The subdomains, each split at the longest root domain that it ends with. A name that ends with none is split
@@ -214,22 +197,12 @@ impl Domains {
                     .strip_suffix('.')
                     .map(|label| (label.to_owned(), root.to_owned()))
             };
-            let of_root = self
-                .roots()
-                .filter_map(below)
-                .max_by_key(|(_, root)| root.len());
-            let of_first = || {
-                fqdn.split_once('.')
-                    .map(|(label, root)| (label.to_owned(), root.to_owned()))
-            };
-            let (domain, rootdomain) = of_root
-                .or_else(of_first)
-                .unwrap_or_else(|| (fqdn.clone(), String::new()));
-            Subdomain {
-                domain,
-                rootdomain,
-                fqdn: fqdn.clone(),
-            }
+            let of_root = self.roots().filter_map(below).max_by_key(|(_, root)| root.len());
+            let of_first =
+                || fqdn.split_once('.').map(|(label, root)| (label.to_owned(), root.to_owned()));
+            let (domain, rootdomain) =
+                of_root.or_else(of_first).unwrap_or_else(|| (fqdn.clone(), String::new()));
+            Subdomain { domain, rootdomain, fqdn: fqdn.clone() }
         };
         self.sub_domains.iter().map(split).collect()
     }

@@ -40,11 +40,7 @@ pub fn render<'t>(
     let mut text = String::new();
     let mut add = |piece: &str| {
         text.push_str(piece);
-        if text.len() <= max_bytes {
-            Ok(())
-        } else {
-            Err(TemplateError::TooLong)
-        }
+        if text.len() <= max_bytes { Ok(()) } else { Err(TemplateError::TooLong) }
     };
     let mut rest = template;
     while let Some(start) = rest.find("{{") {

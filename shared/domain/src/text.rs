@@ -25,10 +25,7 @@ impl<const MAX: usize> FromStr for Line<MAX> {
             return Err(ValueError::Required);
         }
         let is_bidi = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if text
-            .chars()
-            .any(|letter: char| letter.is_ascii_control() || is_bidi(letter))
-        {
+        if text.chars().any(|letter: char| letter.is_ascii_control() || is_bidi(letter)) {
             return Err(ValueError::Format);
         }
         if text.chars().count() > MAX {
@@ -71,11 +68,7 @@ impl FromStr for ShortCode {
         let line: Line<10> = text.parse()?;
         let is_allowed =
             |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
-        if line.0.bytes().all(is_allowed) {
-            Ok(Self(line.0))
-        } else {
-            Err(ValueError::Format)
-        }
+        if line.0.bytes().all(is_allowed) { Ok(Self(line.0)) } else { Err(ValueError::Format) }
     }
 }
 

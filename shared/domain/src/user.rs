@@ -157,9 +157,7 @@ impl User {
         if after != *self {
             after.version += 1;
             // Computed before `is_verified` changes.
-            after
-                .is_mailbox_verified
-                .get_or_insert(self.has_verified_mailbox());
+            after.is_mailbox_verified.get_or_insert(self.has_verified_mailbox());
         }
         after
     }

@@ -23,10 +23,7 @@ pub fn issue(challenge: Challenge) -> NewCode {
     let digits = u64::from_be_bytes(random::bytes()) % 1_000_000;
     let id = challenge.wanted_by.map_or(challenge.id, UserId::uuid);
     let link = letters(id.as_bytes()) + &letters(&random::bytes::<16>());
-    NewCode {
-        digits: format!("{digits:06}"),
-        link,
-    }
+    NewCode { digits: format!("{digits:06}"), link }
 }
 
 /// A new code that removes an account, in letters only, and its hash for the account. It has 128 random bits, so that a
@@ -50,10 +47,7 @@ pub fn email_challenge(email: &Email) -> Challenge {
 /// The challenge of codes for `email` while it is a pending address of `user`. It differs from [`email_challenge`], so
 /// that requesting an address does not affect the codes of its owner.
 pub fn pending_email_challenge(email: &Email, user: UserId) -> Challenge {
-    Challenge {
-        id: hashed(&format!("wish {email}")),
-        wanted_by: Some(user),
-    }
+    Challenge { id: hashed(&format!("wish {email}")), wanted_by: Some(user) }
 }
 
 /// The challenge of codes for `user`'s number `phone`; another number has another one.
@@ -70,17 +64,12 @@ fn hashed(text: &str) -> Uuid {
 /// The identifier in the long code `link`, that of its challenge or of the account that wants the address; `None` if it
 /// is malformed.
 pub fn id_of_link(link: &str) -> Option<Uuid> {
-    let nibbles = link
-        .bytes()
-        .map(|letter| letter.checked_sub(b'a').filter(|nibble| *nibble < 16));
+    let nibbles = link.bytes().map(|letter| letter.checked_sub(b'a').filter(|nibble| *nibble < 16));
     let nibbles: Vec<u8> = nibbles.collect::<Option<_>>()?;
     if nibbles.len() != 64 {
         return None;
     }
-    let bytes: Vec<u8> = nibbles[..32]
-        .chunks_exact(2)
-        .map(|pair| pair[0] << 4 | pair[1])
-        .collect();
+    let bytes: Vec<u8> = nibbles[..32].chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();
     Uuid::from_slice(&bytes).ok()
 }
 

@@ -39,14 +39,11 @@ struct Ed25519Verifier(VerifyingKey);
 
 impl Verifier<Vec<u8>> for Ed25519Verifier {
     fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), SignatureError> {
-        let signature: [u8; SIGNATURE_LENGTH] = signature
-            .as_slice()
-            .try_into()
-            .map_err(|_| SignatureError::new())?;
+        let signature: [u8; SIGNATURE_LENGTH] =
+            signature.as_slice().try_into().map_err(|_| SignatureError::new())?;
         // Strict verification also rejects small-order points, which RFC 8032 §5.1.7 does not require, so that no
         // signature has a second valid form.
-        self.0
-            .verify_strict(message, &Signature::from_bytes(&signature))
+        self.0.verify_strict(message, &Signature::from_bytes(&signature))
     }
 }
 
@@ -65,22 +62,13 @@ fn signer(algorithm: &Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>
 
 /// `key` is the 32-byte public key.
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>, Error> {
-    let public = key
-        .try_get_as_bytes()?
-        .try_into()
-        .map_err(|_| invalid_key())?;
+    let public = key.try_get_as_bytes()?.try_into().map_err(|_| invalid_key())?;
     require_ed25519(*algorithm)?;
-    Ok(Box::new(Ed25519Verifier(
-        VerifyingKey::from_bytes(&public).map_err(|_| invalid_key())?,
-    )))
+    Ok(Box::new(Ed25519Verifier(VerifyingKey::from_bytes(&public).map_err(|_| invalid_key())?)))
 }
 
 fn require_ed25519(algorithm: Algorithm) -> Result<(), Error> {
-    if algorithm == Algorithm::EdDSA {
-        Ok(())
-    } else {
-        Err(ErrorKind::InvalidAlgorithm.into())
-    }
+    if algorithm == Algorithm::EdDSA { Ok(()) } else { Err(ErrorKind::InvalidAlgorithm.into()) }
 }
 
 fn invalid_key() -> Error {

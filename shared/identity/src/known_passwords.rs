@@ -10,11 +10,7 @@ static HASHES: &[u8] = include_bytes!("../known-passwords/known-passwords.bin");
 /// Whether the list contains `password` after normalisation to NFC and lower case.
 pub fn contains(password: &str) -> bool {
     let hash = Sha256::digest(domain::password::normalized(password).to_lowercase());
-    HASHES
-        .as_chunks::<5>()
-        .0
-        .binary_search_by(|entry| entry[..].cmp(&hash[..5]))
-        .is_ok()
+    HASHES.as_chunks::<5>().0.binary_search_by(|entry| entry[..].cmp(&hash[..5])).is_ok()
 }
 
 #[cfg(test)]
@@ -30,13 +26,7 @@ mod tests {
 
     #[test]
     fn known_password_is_found_in_any_case() {
-        for password in [
-            "password",
-            "Password123",
-            "AZERTY123",
-            "motdepasse",
-            "qwertyuiop",
-        ] {
+        for password in ["password", "Password123", "AZERTY123", "motdepasse", "qwertyuiop"] {
             assert!(contains(password), "{password}");
         }
         assert!(!contains("correct horse battery staple 42"));

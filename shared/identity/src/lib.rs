@@ -30,10 +30,7 @@ pub struct NamedKey {
 impl NamedKey {
     /// Generates a random key.
     pub fn generate(kid: &str) -> Self {
-        Self {
-            kid: kid.to_owned(),
-            bytes: random::bytes::<32>().to_vec().into(),
-        }
+        Self { kid: kid.to_owned(), bytes: random::bytes::<32>().to_vec().into() }
     }
 
     /// The key in the form that [`FromStr`] parses. The result is secret.
@@ -58,15 +55,10 @@ impl FromStr for NamedKey {
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
         let (kid, key) = text.trim().split_once(':').ok_or(MalformedKey)?;
         let has_valid_name = !kid.is_empty()
-            && kid
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+            && kid.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         let bytes = BASE64.decode(key.as_bytes()).map_err(|_| MalformedKey)?;
         if has_valid_name && bytes.len() == 32 {
-            Ok(Self {
-                kid: kid.to_owned(),
-                bytes: bytes.into(),
-            })
+            Ok(Self { kid: kid.to_owned(), bytes: bytes.into() })
         } else {
             Err(MalformedKey)
         }

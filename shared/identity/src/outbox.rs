@@ -50,13 +50,9 @@ impl OutboxSealer {
         } else {
             NOTIFICATION_LIFE
         };
-        let mut plaintext = serde_json::to_vec(&OutboxMessage {
-            to,
-            about,
-            name: name.to_owned(),
-            notification,
-        })
-        .map_err(|_| UnsealError)?;
+        let mut plaintext =
+            serde_json::to_vec(&OutboxMessage { to, about, name: name.to_owned(), notification })
+                .map_err(|_| UnsealError)?;
         plaintext.resize(plaintext.len().max(PADDED_BYTES), b' ');
         Ok(OutboxItem {
             outbox_id,
@@ -75,11 +71,7 @@ impl OutboxSealer {
         notification: Notification,
         now: Instant,
     ) -> Result<OutboxItem, UnsealError> {
-        let name = if user.has_verified_mailbox() {
-            user.name.as_str()
-        } else {
-            ""
-        };
+        let name = if user.has_verified_mailbox() { user.name.as_str() } else { "" };
         let to = Recipient::Mail(user.email.clone());
         self.message(to, user.user_id, name, notification, now)
     }

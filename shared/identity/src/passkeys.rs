@@ -97,10 +97,7 @@ impl RelyingParty {
     /// When `id` is not an ASCII domain.
     pub fn new(id: &str, origins: Vec<String>) -> Result<Self, CeremonyError> {
         let id = AsciiDomain::try_from(id.to_owned()).map_err(failed)?;
-        Ok(Self {
-            id: RpId::Domain(id),
-            origins: origins.into(),
-        })
+        Ok(Self { id: RpId::Domain(id), origins: origins.into() })
     }
 
     /// Begins the registration of a passkey of `user` on an authenticator that has none of `existing`.
@@ -135,10 +132,7 @@ impl RelyingParty {
             options.insert("excludeCredentials".to_owned(), exclude);
         }
         let state = state.encode().map_err(failed)?;
-        Ok(Ceremony {
-            state: BASE64.encode(&state),
-            options,
-        })
+        Ok(Ceremony { state: BASE64.encode(&state), options })
     }
 
     /// The credential that `answer`, `PublicKeyCredential.toJSON()` of the browser, registers in the ceremony with
@@ -210,9 +204,7 @@ impl RelyingParty {
         if assertion.credential_id() != stored.credential_id {
             return Ok(Verified::No);
         }
-        let key = BASE64
-            .decode(stored.public_key.as_bytes())
-            .map_err(failed)?;
+        let key = BASE64.decode(stored.public_key.as_bytes()).map_err(failed)?;
         let key = StoredKey::decode(key.as_slice()).map_err(failed)?;
         let before = DynamicState {
             user_verified: true,
@@ -233,20 +225,18 @@ impl RelyingParty {
             error_on_unsolicited_extensions: false,
             ..AuthenticationVerificationOptions::default()
         };
-        Ok(
-            match state.verify(&self.id, &assertion.0, &mut credential, &options) {
-                Ok(_) => {
-                    let after = credential.dynamic_state();
-                    Verified::Yes(Credential {
-                        sign_count: after.sign_count,
-                        is_backed_up: after.backup == Backup::Exists,
-                        ..stored.clone()
-                    })
-                }
-                Err(AuthCeremonyErr::SignatureCounter) => Verified::CounterNotRisen,
-                Err(_) => Verified::No,
-            },
-        )
+        Ok(match state.verify(&self.id, &assertion.0, &mut credential, &options) {
+            Ok(_) => {
+                let after = credential.dynamic_state();
+                Verified::Yes(Credential {
+                    sign_count: after.sign_count,
+                    is_backed_up: after.backup == Backup::Exists,
+                    ..stored.clone()
+                })
+            }
+            Err(AuthCeremonyErr::SignatureCounter) => Verified::CounterNotRisen,
+            Err(_) => Verified::No,
+        })
     }
 }
 
@@ -258,9 +248,7 @@ impl Assertion {
             return None;
         }
         let answer = answer.to_string();
-        DiscoverableAuthentication16::from_json_relaxed(answer.as_bytes())
-            .ok()
-            .map(Self)
+        DiscoverableAuthentication16::from_json_relaxed(answer.as_bytes()).ok().map(Self)
     }
 
     /// The identifier of its credential, in base64url.
@@ -276,10 +264,6 @@ fn handle(user: UserId) -> UserHandle16 {
 }
 
 fn descriptor(passkey: &Passkey) -> Value {
-    let Credential {
-        credential_id,
-        transports,
-        ..
-    } = &passkey.credential;
+    let Credential { credential_id, transports, .. } = &passkey.credential;
     json!({ "type": "public-key", "id": credential_id, "transports": transports })
 }

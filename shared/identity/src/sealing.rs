@@ -42,10 +42,7 @@ impl Sealer {
     /// A sealer whose first key encrypts; `None` if `keys` is empty.
     pub fn new(keys: Vec<NamedKey>) -> Option<Self> {
         let mut keys = keys.into_iter();
-        Some(Self {
-            current: keys.next()?,
-            former: keys.collect(),
-        })
+        Some(Self { current: keys.next()?, former: keys.collect() })
     }
 
     /// Encrypts `plaintext` under a random 192-bit nonce and returns `kid.x.base64url`. The associated data are the
@@ -77,10 +74,7 @@ impl Sealer {
         place: &str,
     ) -> Result<String, UnsealError> {
         let bound_to = bound_to(&self.current, place);
-        let payload = Payload {
-            msg: plaintext,
-            aad: bound_to.as_bytes(),
-        };
+        let payload = Payload { msg: plaintext, aad: bound_to.as_bytes() };
         let sealed = xchacha(&self.current)
             .encrypt(&XNonce::from(nonce), payload)
             .map_err(|_| UnsealError)?;
@@ -105,9 +99,7 @@ impl Sealer {
     }
 
     fn key(&self, kid: &str) -> Option<&NamedKey> {
-        iter::once(&self.current)
-            .chain(&self.former)
-            .find(|key| key.kid == kid)
+        iter::once(&self.current).chain(&self.former).find(|key| key.kid == kid)
     }
 
     /// The name of the key that encrypts.
@@ -128,11 +120,7 @@ impl Sealer {
     /// [`derive`](Self::derive) as `kid.base64url`: can be stored instead of `data` and checked with
     /// [`is_mac`](Self::is_mac).
     pub fn mac(&self, purpose: &str, data: &[u8]) -> String {
-        format!(
-            "{}.{}",
-            self.current.kid,
-            BASE64URL_NOPAD.encode(&self.derive(purpose, data))
-        )
+        format!("{}.{}", self.current.kid, BASE64URL_NOPAD.encode(&self.derive(purpose, data)))
     }
 
     /// Whether `stored` is the [`mac`](Self::mac) of `data` for `purpose` under any of the keys.
@@ -180,14 +168,10 @@ where
     C: Aead,
     Nonce<C>: From<[u8; NONCE]>,
 {
-    let sealed = BASE64URL_NOPAD
-        .decode(sealed.as_bytes())
-        .map_err(|_| UnsealError)?;
+    let sealed = BASE64URL_NOPAD.decode(sealed.as_bytes()).map_err(|_| UnsealError)?;
     let (nonce, msg) = sealed.split_first_chunk::<NONCE>().ok_or(UnsealError)?;
     let aad = bound_to.as_bytes();
-    cipher
-        .decrypt(&Nonce::<C>::from(*nonce), Payload { msg, aad })
-        .map_err(|_| UnsealError)
+    cipher.decrypt(&Nonce::<C>::from(*nonce), Payload { msg, aad }).map_err(|_| UnsealError)
 }
 
 /// A value could not be sealed or opened. The error contains no part of it.

@@ -113,10 +113,7 @@ impl Signer {
     /// A signer whose Ed25519 seed is `key`.
     pub fn new(key: &NamedKey) -> Self {
         ed25519::install();
-        Self {
-            kid: key.kid.clone(),
-            key: EncodingKey::from_ed_der(&key.bytes()),
-        }
+        Self { kid: key.kid.clone(), key: EncodingKey::from_ed_der(&key.bytes()) }
     }
 
     /// Signs a token for `usage` with the content `grant`.
@@ -158,9 +155,7 @@ impl PublicKey {
     pub fn of(key: &NamedKey) -> Self {
         Self {
             kid: key.kid.clone(),
-            bytes: SigningKey::from_bytes(&key.bytes())
-                .verifying_key()
-                .to_bytes(),
+            bytes: SigningKey::from_bytes(&key.bytes()).verifying_key().to_bytes(),
         }
     }
 }
@@ -176,10 +171,7 @@ impl FromStr for PublicKey {
 
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
         let key: NamedKey = text.parse()?;
-        Ok(Self {
-            bytes: key.bytes(),
-            kid: key.kid,
-        })
+        Ok(Self { bytes: key.bytes(), kid: key.kid })
     }
 }
 
@@ -230,9 +222,7 @@ impl Verifier {
             return None;
         }
         let key = self.keys.get(header.kid.as_deref()?)?;
-        let claims = jsonwebtoken::decode::<Claims>(token, key, &self.validation)
-            .ok()?
-            .claims;
+        let claims = jsonwebtoken::decode::<Claims>(token, key, &self.validation).ok()?.claims;
         (claims.nbf <= now.unix_seconds() && now.unix_seconds() < claims.exp).then_some(claims)
     }
 }

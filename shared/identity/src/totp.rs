@@ -53,11 +53,7 @@ impl Secret {
     /// # Errors
     /// As [`Sealer::open`], and if the value does not have 20 bytes.
     pub fn open(sealed: &str, sealer: &Sealer, place: &str) -> Result<Self, UnsealError> {
-        sealer
-            .open(sealed, place)?
-            .try_into()
-            .map(Self)
-            .map_err(|_| UnsealError)
+        sealer.open(sealed, place)?.try_into().map(Self).map_err(|_| UnsealError)
     }
 
     /// The time step of `code` if it is valid at `now` and its step is after `last_step`, the step of the last accepted
@@ -70,9 +66,7 @@ impl Secret {
             .with_step_duration(30)
             .with_secret(self.0);
         let seconds = u64::try_from(now.unix_seconds()).ok()?;
-        totp.build_noncompliant()
-            .check(code, seconds)
-            .filter(|step| *step > last_step)
+        totp.build_noncompliant().check(code, seconds).filter(|step| *step > last_step)
     }
 
     /// The HMAC under which the recovery code `code` is stored; case and separators do not matter. The key is this
@@ -91,11 +85,7 @@ impl Secret {
         Forms {
             hex: HEXLOWER.encode(&self.0),
             ascii: self.0.iter().copied().map(char::from).collect(),
-            url: format!(
-                "{}&secret={}",
-                url_without_secret(email),
-                BASE32_NOPAD.encode(&self.0)
-            ),
+            url: format!("{}&secret={}", url_without_secret(email), BASE32_NOPAD.encode(&self.0)),
             base32: BASE32_NOPAD.encode(&self.0),
         }
     }
@@ -131,11 +121,7 @@ pub fn recovery_codes() -> [String; RECOVERY_CODES] {
     std::array::from_fn(|_| {
         let letters =
             random::bytes::<25>().map(|byte| char::from(RECOVERY_ALPHABET[usize::from(byte % 32)]));
-        letters
-            .chunks(5)
-            .map(String::from_iter)
-            .collect::<Vec<_>>()
-            .join("-")
+        letters.chunks(5).map(String::from_iter).collect::<Vec<_>>().join("-")
     })
 }
 

@@ -85,12 +85,8 @@ const OPTED_OUT: [&str; 2] = ["OptedOut", "OptedOutException"];
 /// Codes of throttling: the request was refused before it was processed, whatever the status
 /// (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>,
 /// <https://docs.aws.amazon.com/ses/latest/APIReference-V2/CommonErrors.html>).
-const THROTTLED: [&str; 4] = [
-    "Throttled",
-    "Throttling",
-    "ThrottlingException",
-    "TooManyRequestsException",
-];
+const THROTTLED: [&str; 4] =
+    ["Throttled", "Throttling", "ThrottlingException", "TooManyRequestsException"];
 
 /// Classifies an error response. After a 5xx the server may have accepted the message, also after 503: only a throttling
 /// code says that it did not.
@@ -119,11 +115,7 @@ impl MailClient {
         let config = aws_sdk_sesv2::config::Builder::from(aws.sdk())
             .retry_config(RetryConfig::disabled())
             .timeout_config(timeouts());
-        Self {
-            ses: aws_sdk_sesv2::Client::from_conf(config.build()),
-            mail_from,
-            configuration_set,
-        }
+        Self { ses: aws_sdk_sesv2::Client::from_conf(config.build()), mail_from, configuration_set }
     }
 
     /// Sends `mail` to `to`. Reports of bounces and complaints name the account `about` in the tag `account`
@@ -132,9 +124,7 @@ impl MailClient {
         let part = |text: &str| Content::builder().data(text).charset("UTF-8").build();
         let body = Body::builder().text(part(&mail.text)?);
         // RFC 3834, section 5: prevents automatic replies.
-        let header = MessageHeader::builder()
-            .name("Auto-Submitted")
-            .value("auto-generated");
+        let header = MessageHeader::builder().name("Auto-Submitted").value("auto-generated");
         let message = Message::builder()
             .subject(part(&mail.subject)?)
             .body(body.html(part(&mail.html)?).build())
@@ -142,9 +132,7 @@ impl MailClient {
         let content = EmailContent::builder().simple(message.build());
         let destination = Destination::builder().to_addresses(to.as_str());
         let request = self.ses.send_email().from_email_address(&self.mail_from);
-        let tag = MessageTag::builder()
-            .name("account")
-            .value(about.to_string());
+        let tag = MessageTag::builder().name("account").value(about.to_string());
         let request = request
             .set_configuration_set_name(self.configuration_set.clone())
             .email_tags(tag.build()?)
@@ -167,9 +155,7 @@ impl SmsClient {
         let config = aws_sdk_sns::config::Builder::from(aws.sdk())
             .retry_config(RetryConfig::disabled())
             .timeout_config(timeouts());
-        Self {
-            sns: aws_sdk_sns::Client::from_conf(config.build()),
-        }
+        Self { sns: aws_sdk_sns::Client::from_conf(config.build()) }
     }
 
     /// Sends `text` to `to` as a message of type `kind`, with the sender ID `sender` if given. Returns the id under which
@@ -203,17 +189,11 @@ impl SmsClient {
 /// What is not set here comes from [`Aws::sdk`]: attempts of less than a second. An answer that comes later would leave a
 /// message `UNKNOWN` that was sent, or refused.
 fn timeouts() -> TimeoutConfig {
-    TimeoutConfig::builder()
-        .operation_attempt_timeout(TIMEOUT)
-        .operation_timeout(TIMEOUT)
-        .build()
+    TimeoutConfig::builder().operation_attempt_timeout(TIMEOUT).operation_timeout(TIMEOUT).build()
 }
 
 fn attribute(value: &str) -> Result<MessageAttributeValue, BuildError> {
-    MessageAttributeValue::builder()
-        .data_type("String")
-        .string_value(value)
-        .build()
+    MessageAttributeValue::builder().data_type("String").string_value(value).build()
 }
 
 #[cfg(test)]

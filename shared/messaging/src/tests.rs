@@ -9,10 +9,7 @@ fn clients(endpoint: &str) -> (MailClient, SmsClient) {
     ];
     let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let aws = Aws::new(&settings.into_iter().collect()).unwrap();
-    (
-        MailClient::new(&aws, "a@example.org".to_owned(), None),
-        SmsClient::new(&aws),
-    )
+    (MailClient::new(&aws, "a@example.org".to_owned(), None), SmsClient::new(&aws))
 }
 
 async fn send((mails, texts): &(MailClient, SmsClient)) -> [Result<(), SendError>; 2] {
@@ -25,10 +22,7 @@ async fn send((mails, texts): &(MailClient, SmsClient)) -> [Result<(), SendError
     let number = number.parse().unwrap();
     [
         mails.send(&to, &mail, UserId::NONE).await,
-        texts
-            .send(&number, "Bonjour", Type::Transactional, None)
-            .await
-            .map(drop),
+        texts.send(&number, "Bonjour", Type::Transactional, None).await.map(drop),
     ]
 }
 

@@ -136,13 +136,7 @@ type Words = (&'static str, Vec<Part>);
 /// The subject, and the parts between greeting and closing.
 fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
     match notification {
-        Notification::Code {
-            kind,
-            digits,
-            link,
-            removal,
-            moves_account,
-        } => {
+        Notification::Code { kind, digits, link, removal, moves_account } => {
             let (subject, mut parts) = code_mail(code_words(*kind), digits, link, to, public_url);
             if *moves_account {
                 let what = "Attention\u{a0}: ce code rattache à cette adresse un compte Halqa qui existe déjà. S’il n’est pas le vôtre, \
@@ -162,17 +156,15 @@ fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
         }
         Notification::PasswordRemoved { at } => accounts::password_removed(*at),
         Notification::OtpEnabled { at } => accounts::otp_enabled(*at),
-        Notification::OtpDisabled {
-            at,
-            by_administrator,
-        } => accounts::otp_disabled(*at, *by_administrator),
+        Notification::OtpDisabled { at, by_administrator } => {
+            accounts::otp_disabled(*at, *by_administrator)
+        }
         Notification::RecoveryCodeUsed { left, at } => accounts::recovery_code_used(*left, *at),
         Notification::PasskeyAdded { at } => passkeys::added(*at),
         Notification::PasskeyRemoved { at } => passkeys::removed(*at),
-        Notification::PasskeysRemoved {
-            at,
-            by_administrator,
-        } => passkeys::all_removed(*at, *by_administrator),
+        Notification::PasskeysRemoved { at, by_administrator } => {
+            passkeys::all_removed(*at, *by_administrator)
+        }
         Notification::PasskeyRefused { at } => passkeys::refused(*at),
         Notification::PasskeyRegistrationRefused { at } => passkeys::registration_refused(*at),
         Notification::EmailChangeRequested { at } => accounts::email_change_requested(*at),
@@ -183,12 +175,7 @@ fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
 
 fn code_mail(words: CodeWords, digits: &str, code: &str, to: &Email, public_url: &str) -> Words {
     let link = words.link.filter(|_| !code.is_empty()).map(
-        |LinkWords {
-             page,
-             with_address,
-             intro,
-             button,
-         }| Part::Link {
+        |LinkWords { page, with_address, intro, button }| Part::Link {
             intro,
             button,
             url: link_to(public_url, page, code, with_address.then_some(to)),
@@ -201,31 +188,20 @@ fn code_mail(words: CodeWords, digits: &str, code: &str, to: &Email, public_url:
     let otherwise = "Si vous n’avez rien demandé, ignorez simplement ce message\u{a0}: sans ce code, rien ne change.";
     let (subject, mut parts) =
         paragraphs(words.subject, words.intro.to_owned(), [&warning, otherwise]);
-    parts.splice(
-        1..1,
-        [Part::Digits(digits.to_owned())].into_iter().chain(link),
-    );
+    parts.splice(1..1, [Part::Digits(digits.to_owned())].into_iter().chain(link));
     (subject, parts)
 }
 
 /// The link to `page` of the front end with `code`, and with the address if the page needs it.
 fn link_to(public_url: &str, page: &str, code: &str, email: Option<&Email>) -> String {
     let code = percent_encoded(code);
-    let email = email.map_or_else(String::new, |email| {
-        format!("&email={}", percent_encoded(email.as_str()))
-    });
+    let email = email
+        .map_or_else(String::new, |email| format!("&email={}", percent_encoded(email.as_str())));
     format!("{public_url}/{page}#code={code}{email}")
 }
 
 fn paragraphs(subject: &'static str, what: String, ending: [&str; 2]) -> Words {
-    (
-        subject,
-        [what]
-            .into_iter()
-            .chain(ending.map(str::to_owned))
-            .map(Part::Paragraph)
-            .collect(),
-    )
+    (subject, [what].into_iter().chain(ending.map(str::to_owned)).map(Part::Paragraph).collect())
 }
 
 fn device_facts(agent: &Agent, ip: &str, at: Instant) -> Vec<(&'static str, String)> {
@@ -249,10 +225,7 @@ fn greeting(name: &str) -> String {
     let name = cleaned(name);
     // Mail programs turn such a name into a link, and an account can be registered with another person's address.
     let looks_like_link = name.contains("://")
-        || name
-            .split('.')
-            .skip(1)
-            .any(|rest| rest.starts_with(char::is_alphanumeric));
+        || name.split('.').skip(1).any(|rest| rest.starts_with(char::is_alphanumeric));
     if name.is_empty() || looks_like_link {
         "Bonjour,".to_owned()
     } else {
@@ -263,25 +236,15 @@ fn greeting(name: &str) -> String {
 /// `text` without control, bidirectional and invisible characters; empty if it contains six digits in a row,
 /// which could be taken for a code.
 fn cleaned(text: &str) -> String {
-    let hidden = [
-        '\u{200b}'..='\u{200f}',
-        '\u{2028}'..='\u{202e}',
-        '\u{2060}'..='\u{206f}',
-    ];
+    let hidden = ['\u{200b}'..='\u{200f}', '\u{2028}'..='\u{202e}', '\u{2060}'..='\u{206f}'];
     let shown = |c: &char| {
         !c.is_control()
             && !['\u{ad}', '\u{61c}', '\u{feff}'].contains(c)
             && !hidden.iter().any(|range| range.contains(c))
     };
     let text: String = text.chars().filter(shown).collect();
-    let looks_like_code = text
-        .split(|c: char| !c.is_numeric())
-        .any(|run| run.chars().count() >= 6);
-    if looks_like_code {
-        String::new()
-    } else {
-        text.trim().to_owned()
-    }
+    let looks_like_code = text.split(|c: char| !c.is_numeric()).any(|run| run.chars().count() >= 6);
+    if looks_like_code { String::new() } else { text.trim().to_owned() }
 }
 
 /// The characters that are escaped in a URL's fragment. Digits are included: an address may contain six in a row.

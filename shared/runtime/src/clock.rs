@@ -20,9 +20,7 @@ impl Clock {
     /// The current time, in whole milliseconds.
     #[expect(clippy::disallowed_methods, reason = "the only reader of the clock")]
     pub fn now(&self) -> Instant {
-        let system = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let system = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let milliseconds = i64::try_from(system.as_millis()).unwrap_or(i64::MAX);
         Instant::from_unix_milliseconds(
             milliseconds.saturating_add(self.offset.load(Ordering::Relaxed)),
@@ -31,17 +29,11 @@ impl Clock {
 
     /// Moves the clock forward by `by`.
     pub fn advance(&self, by: Duration) {
-        self.offset.fetch_add(
-            i64::try_from(by.as_millis()).unwrap_or(i64::MAX),
-            Ordering::Relaxed,
-        );
+        self.offset.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
     }
 
     /// Moves the clock back by `by`.
     pub fn step_back(&self, by: Duration) {
-        self.offset.fetch_sub(
-            i64::try_from(by.as_millis()).unwrap_or(i64::MAX),
-            Ordering::Relaxed,
-        );
+        self.offset.fetch_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
     }
 }

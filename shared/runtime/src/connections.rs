@@ -67,21 +67,15 @@ struct Pool {
 
 impl Connections {
     pub(crate) fn new(transport: Transport, clock: Clock) -> Self {
-        Self {
-            first: transport.connector(),
-            transport,
-            clock,
-            hosts: Mutex::default(),
-        }
+        Self { first: transport.connector(), transport, clock, hosts: Mutex::default() }
     }
 
     fn connector_to(&self, host: &str) -> SharedHttpConnector {
         let now = self.clock.now();
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        let pool = hosts.entry(host.to_owned()).or_insert_with(|| Pool {
-            connector: self.first.clone(),
-            last_used: now,
-        });
+        let pool = hosts
+            .entry(host.to_owned())
+            .or_insert_with(|| Pool { connector: self.first.clone(), last_used: now });
         // After a step of the clock the length of the pause is unknown.
         let pause = now.max(pool.last_used).since(now.min(pool.last_used));
         if pause > MAX_PAUSE {
@@ -101,9 +95,7 @@ impl HttpConnector for Connections {
 /// Host and port of `uri`.
 fn host(uri: &str) -> &str {
     let after_scheme = uri.split_once("://").map_or(uri, |(_, rest)| rest);
-    after_scheme
-        .split_once('/')
-        .map_or(after_scheme, |(host, _)| host)
+    after_scheme.split_once('/').map_or(after_scheme, |(host, _)| host)
 }
 
 #[cfg(test)]
@@ -170,10 +162,7 @@ mod tests {
     }
 
     fn connections(clock: &Clock) -> Connections {
-        let transport = Transport {
-            builder: Connector::builder(),
-            tls: None,
-        };
+        let transport = Transport { builder: Connector::builder(), tls: None };
         Connections::new(transport, clock.clone())
     }
 
@@ -207,10 +196,7 @@ mod tests {
     #[test]
     fn host_of_uri_includes_the_port() {
         for (uri, expected) in [
-            (
-                "https://sns.eu-south-1.amazonaws.com/",
-                "sns.eu-south-1.amazonaws.com",
-            ),
+            ("https://sns.eu-south-1.amazonaws.com/", "sns.eu-south-1.amazonaws.com"),
             ("http://127.0.0.1:9000/a/b?c=d", "127.0.0.1:9000"),
             ("https://example.org", "example.org"),
         ] {

@@ -92,10 +92,8 @@ impl Keys {
         let Some(path) = settings.optional("KEYS_PATH") else {
             return Ok(Self::from_settings(settings));
         };
-        let names: Vec<String> = wanted
-            .iter()
-            .map(|key| key.parameter(path.trim_end_matches('/')))
-            .collect();
+        let names: Vec<String> =
+            wanted.iter().map(|key| key.parameter(path.trim_end_matches('/'))).collect();
         let unreadable = |problem| {
             ConfigError::new(
                 "KEYS_PATH",
@@ -139,9 +137,7 @@ impl Keys {
             .get(setting)
             .map(|secret| secret.expose_secret().trim())
             .filter(|secret| !secret.is_empty());
-        secret
-            .map(SecretString::from)
-            .ok_or_else(|| ConfigError::new(setting, "is missing"))
+        secret.map(SecretString::from).ok_or_else(|| ConfigError::new(setting, "is missing"))
     }
 }
 
@@ -151,10 +147,7 @@ mod tests {
 
     #[test]
     fn key_parameter_is_per_function_or_shared_when_public() {
-        assert_eq!(
-            Key::Sealing.parameter("/halqa/prod/auth"),
-            "/halqa/prod/auth/SEALING_KEYS"
-        );
+        assert_eq!(Key::Sealing.parameter("/halqa/prod/auth"), "/halqa/prod/auth/SEALING_KEYS");
         assert_eq!(
             Key::TokenPublic.parameter("/halqa/prod/auth"),
             "/halqa/prod/public/TOKEN_PUBLIC_KEYS"

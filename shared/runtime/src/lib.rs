@@ -87,10 +87,8 @@ impl Aws {
     /// # Errors
     /// When one of the variables is missing or invalid, or the certificates cannot be read.
     pub fn new(settings: &Settings) -> Result<Self, ConfigError> {
-        let (key, secret) = (
-            settings.required("AWS_ACCESS_KEY_ID")?,
-            settings.required("AWS_SECRET_ACCESS_KEY")?,
-        );
+        let (key, secret) =
+            (settings.required("AWS_ACCESS_KEY_ID")?, settings.required("AWS_SECRET_ACCESS_KEY")?);
         let region = Region::new(settings.required("AWS_REGION")?.to_owned());
         let session_token = settings.optional("AWS_SESSION_TOKEN").map(str::to_owned);
         let credentials = Credentials::new(key, secret, session_token, None, "environment");
@@ -111,12 +109,7 @@ impl Aws {
             .timeout_config(timeouts.build())
             .http_client(http_client_fn(move |_, _| shared.clone()));
         config.set_endpoint_url(endpoint.map(|url| url.trim_end_matches('/').to_owned()));
-        Ok(Self {
-            config: config.build(),
-            credentials,
-            connector,
-            bundle,
-        })
+        Ok(Self { config: config.build(), credentials, connector, bundle })
     }
 
     /// The configuration for SDK clients, all of which share one HTTP client.
@@ -199,10 +192,7 @@ const AMAZON_ROOTS: &[u8] = include_bytes!("amazon-roots.pem");
 
 fn read(bundle: &str) -> Result<Vec<u8>, ConfigError> {
     std::fs::read(bundle).map_err(|error| {
-        ConfigError::new(
-            "SSL_CERT_FILE",
-            format!("names a file that cannot be read: {error}"),
-        )
+        ConfigError::new("SSL_CERT_FILE", format!("names a file that cannot be read: {error}"))
     })
 }
 
@@ -210,12 +200,8 @@ fn read(bundle: &str) -> Result<Vec<u8>, ConfigError> {
 /// `bundle` names a file, only Amazon's roots are trusted: that is safer, and reading the 140 public roots took a third
 /// of a start.
 fn transport(endpoint: Option<&str>, bundle: Option<&str>) -> Result<Transport, ConfigError> {
-    let settings = HttpConnectorSettings::builder()
-        .connect_timeout(CONNECT)
-        .build();
-    let builder = Connector::builder()
-        .connector_settings(settings)
-        .sleep_impl(TokioSleep::new());
+    let settings = HttpConnectorSettings::builder().connect_timeout(CONNECT).build();
+    let builder = Connector::builder().connector_settings(settings).sleep_impl(TokioSleep::new());
     if endpoint.is_some_and(|url| url.starts_with("http://")) {
         return Ok(Transport { builder, tls: None });
     }
@@ -225,10 +211,7 @@ fn transport(endpoint: Option<&str>, bundle: Option<&str>) -> Result<Transport, 
     let context = context.map_err(|error| {
         ConfigError::new("SSL_CERT_FILE", format!("holds no certificates: {error}"))
     })?;
-    Ok(Transport {
-        builder,
-        tls: Some(context),
-    })
+    Ok(Transport { builder, tls: Some(context) })
 }
 
 #[cfg(test)]

@@ -44,14 +44,8 @@ pub fn log_as_json(namespace: Option<&str>) {
 
 /// Logs as plain text to standard error. A second call has no effect.
 pub fn log_for_people() {
-    let lines = fmt::layer()
-        .with_target(false)
-        .with_writer(std::io::stderr)
-        .without_time();
-    let _ = tracing_subscriber::registry()
-        .with(LevelFilter::INFO)
-        .with(lines)
-        .try_init();
+    let lines = fmt::layer().with_target(false).with_writer(std::io::stderr).without_time();
+    let _ = tracing_subscriber::registry().with(LevelFilter::INFO).with(lines).try_init();
 }
 
 /// Writes metrics in the embedded metric format.
@@ -63,20 +57,13 @@ struct Metrics<W> {
 
 impl<W> Metrics<W> {
     const fn new(namespace: String, writer: W, clock: Clock) -> Self {
-        Self {
-            namespace,
-            writer,
-            clock,
-        }
+        Self { namespace, writer, clock }
     }
 }
 
 impl<S: Subscriber, W: for<'a> MakeWriter<'a> + 'static> Layer<S> for Metrics<W> {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        let mut sample = Sample {
-            metric: None,
-            count: 1,
-        };
+        let mut sample = Sample { metric: None, count: 1 };
         event.record(&mut sample);
         let Some(metric) = sample.metric else { return };
         let mut line = json!({
@@ -142,20 +129,15 @@ mod tests {
     fn only_events_with_a_metric_write_a_metric_line() {
         let lines = Lines::default();
         let writer = lines.clone();
-        let metrics = Metrics::new(
-            "Halqa/test".to_owned(),
-            move || writer.clone(),
-            Clock::default(),
-        );
+        let metrics =
+            Metrics::new("Halqa/test".to_owned(), move || writer.clone(), Clock::default());
         let _guard = tracing_subscriber::registry().with(metrics).set_default();
         tracing::info!(count = 3_u64, "no metric");
         tracing::warn!(metric = "UnknownMessages", "one");
         tracing::warn!(metric = "DeadLetters", count = 3_u64, "three");
         let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-        let metric_lines: Vec<Value> = text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
+        let metric_lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(
             (
                 metric_lines.len(),

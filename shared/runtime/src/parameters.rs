@@ -25,12 +25,10 @@ impl Aws {
         let timeouts = TimeoutConfig::builder()
             .operation_attempt_timeout(ATTEMPT)
             .operation_timeout(OPERATION);
-        let retries = RetryConfig::standard()
-            .with_max_attempts(ATTEMPTS)
-            .with_max_backoff(MAX_BACKOFF);
-        let config = Builder::from(self.sdk())
-            .timeout_config(timeouts.build())
-            .retry_config(retries);
+        let retries =
+            RetryConfig::standard().with_max_attempts(ATTEMPTS).with_max_backoff(MAX_BACKOFF);
+        let config =
+            Builder::from(self.sdk()).timeout_config(timeouts.build()).retry_config(retries);
         Client::from_conf(config.build())
     }
 }
@@ -44,10 +42,7 @@ pub async fn parameters(
     ssm: &Client,
     names: &[String],
 ) -> Result<HashMap<String, SecretString>, String> {
-    let request = ssm
-        .get_parameters()
-        .set_names(Some(names.to_vec()))
-        .with_decryption(true);
+    let request = ssm.get_parameters().set_names(Some(names.to_vec())).with_decryption(true);
     let found = request.send().await.map_err(|error| cause(&error))?;
     let named = found
         .parameters

@@ -15,10 +15,7 @@ impl FromIterator<(String, String)> for Settings {
 
 impl Settings {
     /// The environment of this process.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the only reader of the environment"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the only reader of the environment")]
     pub fn from_environment() -> Self {
         std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -27,10 +24,7 @@ impl Settings {
 
     /// The value of `name`; `None` when it is not set or blank.
     pub fn optional(&self, name: &str) -> Option<&str> {
-        self.0
-            .get(name)
-            .map(String::as_str)
-            .filter(|value| !value.trim().is_empty())
+        self.0.get(name).map(String::as_str).filter(|value| !value.trim().is_empty())
     }
 
     /// The value of `name`.
@@ -38,8 +32,7 @@ impl Settings {
     /// # Errors
     /// When it is not set or blank.
     pub fn required(&self, name: &str) -> Result<&str, ConfigError> {
-        self.optional(name)
-            .ok_or_else(|| ConfigError::new(name, "is missing"))
+        self.optional(name).ok_or_else(|| ConfigError::new(name, "is missing"))
     }
 
     /// The whole number `name`, 1 to 9·10¹⁵; `default` when it is not set.
@@ -50,11 +43,8 @@ impl Settings {
         let Some(text) = self.0.get(name) else {
             return Ok(default);
         };
-        let number = text
-            .trim()
-            .parse()
-            .ok()
-            .filter(|number| (1..=9_000_000_000_000_000).contains(number));
+        let number =
+            text.trim().parse().ok().filter(|number| (1..=9_000_000_000_000_000).contains(number));
         number.ok_or_else(|| {
             ConfigError::new(name, "must be a whole number from 1 to 9000000000000000")
         })
@@ -73,8 +63,7 @@ impl Settings {
     /// # Errors
     /// As [`number`](Self::number).
     pub fn days(&self, name: &str, default: u64) -> Result<Duration, ConfigError> {
-        self.number(name, default)
-            .map(|days| Duration::from_secs(days.saturating_mul(86_400)))
+        self.number(name, default).map(|days| Duration::from_secs(days.saturating_mul(86_400)))
     }
 
     /// The URL `name`, as [`url`](Self::url).
@@ -82,8 +71,7 @@ impl Settings {
     /// # Errors
     /// When it is missing or invalid.
     pub fn required_url(&self, name: &str) -> Result<&str, ConfigError> {
-        self.url(name)?
-            .ok_or_else(|| ConfigError::new(name, "is missing"))
+        self.url(name)?.ok_or_else(|| ConfigError::new(name, "is missing"))
     }
 
     /// The URL `name`, if it is set: https, or http on 127.0.0.1 or localhost.
@@ -116,9 +104,7 @@ impl Settings {
         T: FromStr<Err = &'static str>,
     {
         let value = self.0.get(name).map_or(default, String::as_str);
-        value
-            .parse()
-            .map_err(|problem| ConfigError::new(name, problem))
+        value.parse().map_err(|problem| ConfigError::new(name, problem))
     }
 
     /// The comma-separated values of `name`, or of `default` when it is not set, each trimmed and parsed as `T`. Empty
@@ -151,10 +137,7 @@ pub struct ConfigError {
 impl ConfigError {
     /// An error of the setting `name`. `problem` continues a sentence after the name: "must be …".
     pub fn new(name: impl Into<String>, problem: impl fmt::Display) -> Self {
-        Self {
-            name: name.into(),
-            problem: problem.to_string(),
-        }
+        Self { name: name.into(), problem: problem.to_string() }
     }
 }
 

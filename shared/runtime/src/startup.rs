@@ -39,11 +39,6 @@ impl Startup {
     pub async fn read(settings: Settings, keys: &[Key]) -> Result<Self, ConfigError> {
         let (aws, clock) = (Aws::new(&settings)?, Clock::default());
         let keys = Keys::read(keys, &aws, &settings).await?;
-        Ok(Self {
-            settings,
-            aws,
-            keys,
-            clock,
-        })
+        Ok(Self { settings, aws, keys, clock })
     }
 }

@@ -103,10 +103,7 @@ impl Error for ImageError {}
 /// WebP (about 20 kB at most, compressed) and some JPEGs in CMYK.
 pub fn clean(file: &[u8]) -> Result<Avatar, ImageError> {
     // The decoders have panicked on broken files before.
-    let (picture, orientation) = catch_unwind(|| decode(file))
-        .ok()
-        .flatten()
-        .ok_or(ImageError)?;
+    let (picture, orientation) = catch_unwind(|| decode(file)).ok().flatten().ok_or(ImageError)?;
     let mut small = DynamicImage::ImageRgba8(shrink(&picture));
     drop(picture);
     small.apply_orientation(orientation);
@@ -168,9 +165,7 @@ fn decode_jpeg(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
     {
         return None;
     }
-    let options = DecoderOptions::default()
-        .set_strict_mode(true)
-        .jpeg_set_max_scans(MAX_SCANS);
+    let options = DecoderOptions::default().set_strict_mode(true).jpeg_set_max_scans(MAX_SCANS);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(file), options);
     decoder.decode_headers().ok()?;
     let info = decoder.info()?;

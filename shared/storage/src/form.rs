@@ -54,15 +54,10 @@ impl Objects {
             json!({ "Content-Type": content_type }),
             json!(["content-length-range", size, size]),
         ];
-        let mut fields = self
-            .signer
-            .fields(conditions, check_validity(valid_for)?, now);
+        let mut fields = self.signer.fields(conditions, check_validity(valid_for)?, now);
         fields.insert("key".to_owned(), key.to_owned());
         fields.insert("Content-Type".to_owned(), content_type.to_owned());
-        Ok(Form {
-            url: self.url.clone(),
-            fields,
-        })
+        Ok(Form { url: self.url.clone(), fields })
     }
 
     /// Presigns a download of the object at `key` as a file called `name` of type `content_type`, until
@@ -124,16 +119,9 @@ const NOT_ATTR_CHAR: &AsciiSet = &NON_ALPHANUMERIC
 /// The `Content-Disposition` header (<https://www.rfc-editor.org/rfc/rfc6266>): the name in ASCII for clients
 /// that support nothing else, then the full name (<https://www.rfc-editor.org/rfc/rfc8187>).
 fn disposition(name: &str, content_type: &str) -> String {
-    let kind = if INLINE_TYPES.contains(&content_type) {
-        "inline"
-    } else {
-        "attachment"
-    };
+    let kind = if INLINE_TYPES.contains(&content_type) { "inline" } else { "attachment" };
     let name = file_name(name);
-    let ascii = name.replace(
-        |c: char| !matches!(c, ' '..='~') || matches!(c, '"' | '%'),
-        "_",
-    );
+    let ascii = name.replace(|c: char| !matches!(c, ' '..='~') || matches!(c, '"' | '%'), "_");
     let whole = utf8_percent_encode(&name, NOT_ATTR_CHAR);
     format!("{kind}; filename=\"{ascii}\"; filename*=UTF-8''{whole}")
 }
@@ -145,17 +133,9 @@ fn file_name(name: &str) -> String {
         c.is_control()
             || matches!(c, '/' | '\\' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    let name: String = name
-        .trim()
-        .chars()
-        .take(MAX_NAME)
-        .map(|c| if is_unsafe(c) { '_' } else { c })
-        .collect();
-    if name.is_empty() {
-        "file".to_owned()
-    } else {
-        name
-    }
+    let name: String =
+        name.trim().chars().take(MAX_NAME).map(|c| if is_unsafe(c) { '_' } else { c }).collect();
+    if name.is_empty() { "file".to_owned() } else { name }
 }
 
 #[cfg(test)]

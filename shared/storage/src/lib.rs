@@ -105,9 +105,8 @@ impl Objects {
             None => format!("https://{bucket}.s3.{region}.amazonaws.com/"),
         };
         // What is not set here comes from `sdk`: attempts of less than a second.
-        let timeouts = TimeoutConfig::builder()
-            .operation_attempt_timeout(TIMEOUT)
-            .operation_timeout(TIMEOUT);
+        let timeouts =
+            TimeoutConfig::builder().operation_attempt_timeout(TIMEOUT).operation_timeout(TIMEOUT);
         let config = Builder::from(sdk)
             .force_path_style(sdk.endpoint_url().is_some())
             .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
@@ -118,10 +117,7 @@ impl Objects {
             client: Client::from_conf(config.build()),
             bucket: bucket.to_owned(),
             url,
-            signer: PolicySigner {
-                credentials: aws.credentials().clone(),
-                region,
-            },
+            signer: PolicySigner { credentials: aws.credentials().clone(), region },
         })
     }
 
@@ -152,12 +148,10 @@ impl Objects {
             }
         };
         // The SDK's time-out does not cover the body.
-        tokio::time::timeout(TIMEOUT, object)
-            .await
-            .unwrap_or_else(|_| {
-                let cause = "the object was not received in time".to_owned();
-                Err(StorageError::Unavailable(Unavailable(cause)))
-            })
+        tokio::time::timeout(TIMEOUT, object).await.unwrap_or_else(|_| {
+            let cause = "the object was not received in time".to_owned();
+            Err(StorageError::Unavailable(Unavailable(cause)))
+        })
     }
 
     /// Describes the object at `key`; `None` when it does not exist

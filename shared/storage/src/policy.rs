@@ -43,18 +43,11 @@ impl PolicySigner {
     /// The fields with algorithm, credential scope, time and session token.
     fn signer(&self, now: Instant) -> BTreeMap<String, String> {
         let (at, key) = (now.timestamp(), self.credentials.access_key_id());
-        let scope = format!(
-            "{key}/{}/{}/s3/aws4_request",
-            at.strftime("%Y%m%d"),
-            self.region
-        );
+        let scope = format!("{key}/{}/{}/s3/aws4_request", at.strftime("%Y%m%d"), self.region);
         let mut fields = BTreeMap::from([
             ("x-amz-algorithm".to_owned(), "AWS4-HMAC-SHA256".to_owned()),
             ("x-amz-credential".to_owned(), scope),
-            (
-                "x-amz-date".to_owned(),
-                at.strftime("%Y%m%dT%H%M%SZ").to_string(),
-            ),
+            ("x-amz-date".to_owned(), at.strftime("%Y%m%dT%H%M%SZ").to_string()),
         ]);
         if let Some(token) = self.credentials.session_token() {
             fields.insert("x-amz-security-token".to_owned(), token.to_owned());
@@ -126,14 +119,8 @@ mod tests {
             let given = vec![json!({ "acl": "public-read" })];
             let mut fields = signer.fields(given, valid_for, now);
             let policy = fields.remove("policy").unwrap();
-            assert_eq!(
-                fields.remove("x-amz-signature").unwrap(),
-                signer.signature(&policy, now)
-            );
-            assert_eq!(
-                fields.get("x-amz-security-token").map(String::as_str),
-                token
-            );
+            assert_eq!(fields.remove("x-amz-signature").unwrap(), signer.signature(&policy, now));
+            assert_eq!(fields.get("x-amz-security-token").map(String::as_str), token);
             let policy = BASE64.decode(policy.as_bytes()).unwrap();
             let policy: Value = serde_json::from_slice(&policy).unwrap();
             assert_eq!(policy["expiration"], example["expiration"]);
@@ -143,10 +130,7 @@ mod tests {
             for (name, value) in &fields {
                 let condition = json!({ name: value });
                 assert!(conditions.contains(&condition), "{condition}");
-                assert_eq!(
-                    published.contains(&condition),
-                    name != "x-amz-security-token"
-                );
+                assert_eq!(published.contains(&condition), name != "x-amz-security-token");
             }
         }
     }

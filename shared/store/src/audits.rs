@@ -66,9 +66,7 @@ impl Store {
         let page = match list {
             AuditList::All => {
                 let shards = keys::shards(keys::AUDIT);
-                let pages = shards
-                    .iter()
-                    .map(|shard| self.listed_audit(shard, position, limit));
+                let pages = shards.iter().map(|shard| self.listed_audit(shard, position, limit));
                 let pages: Result<Vec<_>, _> = join_all(pages).await.into_iter().collect();
                 let id = |entry: &AuditEntry| entry.audit_id.to_string();
                 Page::merged(pages?, limit, id, id)
@@ -95,8 +93,7 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<AuditEntry>, StoreError> {
-        self.cards(&keys::LISTING, pk, position, limit, Order::Descending)
-            .await
+        self.cards(&keys::LISTING, pk, position, limit, Order::Descending).await
     }
 
     async fn stored_audit(
@@ -105,9 +102,8 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<AuditEntry>, StoreError> {
-        let page: Page<ListedItem<AuditEntry>> = self
-            .newest(Table::Records, pk, AUDIT_PREFIX, position, limit)
-            .await?;
+        let page: Page<ListedItem<AuditEntry>> =
+            self.newest(Table::Records, pk, AUDIT_PREFIX, position, limit).await?;
         Ok(page.map(|item| item.card))
     }
 }

@@ -50,10 +50,7 @@ impl Store {
             .value(":yes", &true)
             .value(":no", &false);
         let begun: Option<Breaker> = self.update_item(update).await?;
-        Ok(begun.map(|breaker| Probe {
-            shut,
-            failures: breaker.failures,
-        }))
+        Ok(begun.map(|breaker| Probe { shut, failures: breaker.failures }))
     }
 
     /// Records that a request with `secret` succeeded, in `probe` or while the breaker was closed.
@@ -138,10 +135,7 @@ impl Store {
             )
             .value(":no", &false)
             .number(":most", MOST_FAILURES)
-            .number(
-                ":until",
-                now.after(OPEN_AFTER_REJECTION).unix_milliseconds(),
-            );
+            .number(":until", now.after(OPEN_AFTER_REJECTION).unix_milliseconds());
         self.apply_to_breaker(update).await
     }
 
@@ -165,9 +159,7 @@ impl Store {
     }
 
     fn breaker_update(&self, key: &Key, now: Instant) -> Write {
-        Write::at(key)
-            .name("#ttl", "ttl")
-            .number(":ttl", now.after(RETENTION).unix_seconds())
+        Write::at(key).name("#ttl", "ttl").number(":ttl", now.after(RETENTION).unix_seconds())
     }
 
     /// When the condition fails, another caller has changed the breaker in the meantime, and that change stands.

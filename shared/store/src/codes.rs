@@ -26,9 +26,8 @@ impl Store {
         now: Instant,
     ) -> Result<Vec<Code>, StoreError> {
         let pk = keys::code(CodeKind::Email, challenge).pk;
-        let page: Page<Code> = self
-            .newest(Table::Transient, &pk, PENDING_CODE_PREFIX, None, MAX_READ)
-            .await?;
+        let page: Page<Code> =
+            self.newest(Table::Transient, &pk, PENDING_CODE_PREFIX, None, MAX_READ).await?;
         let valid = page.items.into_iter().filter(|code| now < code.expires_at);
         Ok(valid.take(MAX_PENDING).collect())
     }
@@ -78,9 +77,7 @@ impl Store {
 impl Transaction {
     /// Stores `code`; it replaces an earlier one of the same kind for `challenge`.
     pub fn put_code(&mut self, kind: CodeKind, challenge: Challenge, code: &Code) {
-        let put = keys::code(kind, challenge)
-            .holding(code)
-            .with([ttl(code.expires_at)]);
+        let put = keys::code(kind, challenge).holding(code).with([ttl(code.expires_at)]);
         self.put(Part::Code, put);
     }
 

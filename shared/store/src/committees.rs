@@ -24,14 +24,7 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Committee>, StoreError> {
-        self.cards(
-            &keys::LISTING,
-            keys::COMMITTEES,
-            position,
-            limit,
-            Order::Ascending,
-        )
-        .await
+        self.cards(&keys::LISTING, keys::COMMITTEES, position, limit, Order::Ascending).await
     }
 
     pub(crate) fn committee_put(committee: &Committee) -> Write {
@@ -55,9 +48,7 @@ impl Transaction {
         let id = before.committee_id;
         let mut update = Write::at(&keys::committee(id));
         let (was, is) = (update.serialised(before), update.serialised(after));
-        let changed = is
-            .iter()
-            .filter(|(field, value)| was.get(*field) != Some(value));
+        let changed = is.iter().filter(|(field, value)| was.get(*field) != Some(value));
         let (mut sets, mut conditions) = (Vec::new(), vec!["attribute_exists(pk)".to_owned()]);
         for (number, (field, value)) in changed.enumerate() {
             sets.push(format!("card.#f{number} = :v{number}"));
@@ -73,9 +64,8 @@ impl Transaction {
             let index_key = keys::committee_index_key(id, after.name_latin.as_str());
             update = update.text(":place", &index_key.sk);
         }
-        let update = update
-            .when(conditions.join(" AND "))
-            .expression(format!("SET {}", sets.join(", ")));
+        let update =
+            update.when(conditions.join(" AND ")).expression(format!("SET {}", sets.join(", ")));
         self.update(Part::Committee, update);
     }
 }

@@ -67,10 +67,7 @@ impl OpenWindows {
     }
 
     pub(crate) fn forget(&self, key: &Key) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&key.pk);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&key.pk);
     }
 }
 
@@ -86,10 +83,8 @@ impl Store {
         counters: &[Counter],
         now: Instant,
     ) -> Result<Result<Reservation, Full>, StoreError> {
-        let keys: Vec<Key> = counters
-            .iter()
-            .map(|counter| keys::counter(counter.name, &counter.key))
-            .collect();
+        let keys: Vec<Key> =
+            counters.iter().map(|counter| keys::counter(counter.name, &counter.key)).collect();
         let seems_open = |key: &Key| self.open_windows.seems_open(key, now);
         let counts = keys
             .iter()
@@ -118,10 +113,7 @@ impl Store {
             .iter()
             .zip(counters)
             .filter(|(window, counter)| window.count > counter.max)
-            .map(|(window, counter)| Full {
-                name: counter.name,
-                ends: window.ends,
-            });
+            .map(|(window, counter)| Full { name: counter.name, ends: window.ends });
         match full.max_by_key(|full| full.ends) {
             None => Ok(Ok(reservation)),
             Some(full) => {
@@ -149,10 +141,8 @@ impl Store {
     /// Subtracts the counts of `reservation`, after a success; those whose windows have ended are gone already. After
     /// an error they remain until their windows end.
     pub async fn release(&self, reservation: Reservation) -> Result<(), StoreError> {
-        let decrements = reservation
-            .0
-            .iter()
-            .map(|(key, window)| self.apply(self.decrement(key, *window)));
+        let decrements =
+            reservation.0.iter().map(|(key, window)| self.apply(self.decrement(key, *window)));
         let mut released = join_all(decrements).await.into_iter();
         released.try_for_each(|released| released.map(|_| ()))
     }

@@ -28,10 +28,7 @@ pub(crate) struct Stored {
 
 impl From<Stored> for Course {
     fn from(stored: Stored) -> Self {
-        Self {
-            outline: stored.card,
-            details: stored.details,
-        }
+        Self { outline: stored.card, details: stored.details }
     }
 }
 
@@ -47,10 +44,7 @@ pub enum CourseList {
 impl Store {
     /// The course `id`, in any state, without its questions.
     pub async fn course(&self, id: CourseId) -> Result<Option<Course>, StoreError> {
-        Ok(self
-            .get::<Stored>(&keys::course(id))
-            .await?
-            .map(Course::from))
+        Ok(self.get::<Stored>(&keys::course(id)).await?.map(Course::from))
     }
 
     /// At most `limit` courses of the merged `lists` after `position`, latest change first. A course that is changed
@@ -61,13 +55,8 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Course>, StoreError> {
-        let pages = lists
-            .iter()
-            .map(|list| self.course_page(*list, position, limit));
-        let pages = join_all(pages)
-            .await
-            .into_iter()
-            .collect::<Result<Vec<_>, _>>()?;
+        let pages = lists.iter().map(|list| self.course_page(*list, position, limit));
+        let pages = join_all(pages).await.into_iter().collect::<Result<Vec<_>, _>>()?;
         let mut page = Page::merged(
             pages,
             limit,
@@ -83,10 +72,7 @@ impl Store {
         let fits = fits.count().max(1);
         if page.items.len() > fits {
             page.items.truncate(fits);
-            page.last = page
-                .items
-                .last()
-                .map(|course| keys::change_of(&course.outline));
+            page.last = page.items.last().map(|course| keys::change_of(&course.outline));
         }
         Ok(page)
     }
@@ -105,9 +91,7 @@ impl Store {
                 (&keys::AUTHORED, keys::courses_by(author, state))
             }
         };
-        let page: Page<Stored> = self
-            .list(index, &pk, position, limit, Order::Descending)
-            .await?;
+        let page: Page<Stored> = self.list(index, &pk, position, limit, Order::Descending).await?;
         Ok(page.map(Course::from))
     }
 
@@ -117,14 +101,8 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<CourseSummary>, StoreError> {
-        self.cards(
-            &keys::PUBLISHED,
-            keys::PUBLISHED_COURSES,
-            position,
-            limit,
-            Order::Descending,
-        )
-        .await
+        self.cards(&keys::PUBLISHED, keys::PUBLISHED_COURSES, position, limit, Order::Descending)
+            .await
     }
 }
 
@@ -140,9 +118,7 @@ impl Transaction {
         let update = course_update(before.course_id, "card.version = :before");
         let update = update.number(":before", before.version);
         let mut sets = vec!["card = :card".to_owned(), "details = :details".to_owned()];
-        let mut update = update
-            .value(":card", &after.outline)
-            .value(":details", &after.details);
+        let mut update = update.value(":card", &after.outline).value(":details", &after.details);
         let mut attributes = index_attributes(&after.outline);
         if has_other_words(before, &after.outline) {
             attributes.extend(words_due(&after.outline));
@@ -152,15 +128,8 @@ impl Transaction {
             update = update.attribute(format!(":{name}"), value);
         }
         let is_published = keys::published_index_key(&after.outline).is_some();
-        let removed = if is_published {
-            ""
-        } else {
-            " REMOVE publishedPk, publishedSk"
-        };
-        self.update(
-            Part::Course,
-            update.expression(format!("SET {}{removed}", sets.join(", "))),
-        );
+        let removed = if is_published { "" } else { " REMOVE publishedPk, publishedSk" };
+        self.update(Part::Course, update.expression(format!("SET {}{removed}", sets.join(", "))));
     }
 }
 
@@ -169,10 +138,7 @@ pub(crate) fn course_update(id: CourseId, condition: &str) -> Write {
 }
 
 pub(crate) fn course_put(course: &Course) -> Write {
-    let stored = Stored {
-        card: course.outline.clone(),
-        details: course.details.clone(),
-    };
+    let stored = Stored { card: course.outline.clone(), details: course.details.clone() };
     let put = keys::course(course.outline.course_id)
         .holding(&stored)
         .with_value("questionBytes", &0)
@@ -190,21 +156,13 @@ fn index_attributes(course: &CourseSummary) -> Item {
         Some(keys::authored_index_key(course)),
         keys::published_index_key(course),
     ];
-    index_keys
-        .into_iter()
-        .flatten()
-        .flat_map(IndexKey::attributes)
-        .collect()
+    index_keys.into_iter().flatten().flat_map(IndexKey::attributes).collect()
 }
 
 /// Whether `after` has other search words than `before`.
 fn has_other_words(before: &CourseSummary, after: &CourseSummary) -> bool {
     let words = |course: &CourseSummary| {
-        if course.state == State::Published {
-            course.words()
-        } else {
-            Vec::new()
-        }
+        if course.state == State::Published { course.words() } else { Vec::new() }
     };
     words(before) != words(after)
 }

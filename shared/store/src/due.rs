@@ -86,11 +86,7 @@ impl Store {
         now: Instant,
         limit: u16,
     ) -> Result<Vec<Due>, StoreError> {
-        let request = self
-            .reads
-            .query()
-            .table_name(self.name(Table::Records))
-            .index_name(DUE.name);
+        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(DUE.name);
         let request = request
             .key_condition_expression("duePk = :pk AND dueAt <= :now")
             .expression_attribute_values(":pk", text(&shard))
@@ -111,10 +107,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let later = now.after(pause).unix_milliseconds();
         let further = self
-            .due_update(
-                due,
-                "duePk = :pk AND dueAt = :at AND failed.#until > :recently",
-            )
+            .due_update(due, "duePk = :pk AND dueAt = :at AND failed.#until > :recently")
             .expression("SET dueAt = :later, failed.#until = :later, failed.cause = :cause")
             .name("#until", "until")
             .number(":recently", now.before(SERIES_GAP).unix_milliseconds())
@@ -124,10 +117,7 @@ impl Store {
             if now.since(failed.since) >= MAX_RETRY_TIME {
                 let move_to_dead = self
                     .due_update(
-                        &Due {
-                            due_at: later,
-                            ..due.clone()
-                        },
+                        &Due { due_at: later, ..due.clone() },
                         "duePk = :pk AND dueAt = :at",
                     )
                     .expression("SET duePk = :dead, dueAt = :now")
@@ -137,12 +127,8 @@ impl Store {
             }
             return Ok(());
         }
-        let failed = Failed {
-            since: now,
-            until: later,
-            from: due.due_pk.clone(),
-            cause: cause.to_owned(),
-        };
+        let failed =
+            Failed { since: now, until: later, from: due.due_pk.clone(), cause: cause.to_owned() };
         let first = self
             .due_update(due, "duePk = :pk AND dueAt = :at")
             .expression("SET dueAt = :later, failed = :failed")
@@ -163,16 +149,8 @@ impl Store {
         for due in self.due(DEAD_DUE, now, limit).await? {
             let item: Option<DeadLetterItem> = self.get(&due.key()).await?;
             if let Some(failed) = item.and_then(|item| item.failed) {
-                let Failed {
-                    since, cause, from, ..
-                } = failed;
-                dead.push(DeadLetter {
-                    pk: due.pk.clone(),
-                    since,
-                    cause,
-                    due,
-                    from,
-                });
+                let Failed { since, cause, from, .. } = failed;
+                dead.push(DeadLetter { pk: due.pk.clone(), since, cause, due, from });
             }
         }
         Ok(dead)
@@ -186,18 +164,12 @@ impl Store {
             .expression("SET duePk = :from, dueAt = :now REMOVE failed")
             .text(":from", &dead_letter.from)
             .number(":now", now.unix_milliseconds());
-        Ok(self
-            .update_item::<serde::de::IgnoredAny>(revive)
-            .await?
-            .is_some())
+        Ok(self.update_item::<serde::de::IgnoredAny>(revive).await?.is_some())
     }
 
     /// An update of the item of `due` under `condition`, in which `:pk` and `:at` are its key in the index.
     pub(crate) fn due_update(&self, due: &Due, condition: &str) -> Write {
-        Write::at(&due.key())
-            .when(condition)
-            .text(":pk", &due.due_pk)
-            .number(":at", due.due_at)
+        Write::at(&due.key()).when(condition).text(":pk", &due.due_pk).number(":at", due.due_at)
     }
 }
 
@@ -213,10 +185,6 @@ impl Due {
     }
 
     fn key(&self) -> Key {
-        Key {
-            table: Table::Records,
-            pk: self.pk.clone(),
-            sk: self.sk.clone(),
-        }
+        Key { table: Table::Records, pk: self.pk.clone(), sk: self.sk.clone() }
     }
 }

@@ -76,11 +76,7 @@ impl Store {
             return Ok(());
         };
         let erase = |user: &User, tx: &mut Transaction| {
-            if is_late(user) {
-                tx.erase(user, now)
-            } else {
-                Ok(user.clone())
-            }
+            if is_late(user) { tx.erase(user, now) } else { Ok(user.clone()) }
         };
         let failed = |part: Part| StoreError::Unexpected(format!("{part:?} prevents an erasure"));
         self.update_user(user, erase, failed).await.map(|_| ())

@@ -59,14 +59,7 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<File>, StoreError> {
-        self.cards(
-            &keys::LISTING,
-            &keys::files_of(user),
-            position,
-            limit,
-            Order::Descending,
-        )
-        .await
+        self.cards(&keys::LISTING, &keys::files_of(user), position, limit, Order::Descending).await
     }
 
     /// The storage usage of `user`.
@@ -96,17 +89,14 @@ impl Store {
         tx.update(Part::Usage, update);
         let of_day = keys::file_quota(file.user_id, file.created_at);
         let most = quota.saturating_mul(QUOTAS_PER_DAY);
-        tx.update(
-            Part::Quota,
-            addition(&of_day, file.size, most, file.created_at),
-        );
+        tx.update(Part::Quota, addition(&of_day, file.size, most, file.created_at));
         tx.put_new(Part::File, put);
         match tx.commit().await? {
             CommitOutcome::Committed => Ok(true),
             CommitOutcome::ConditionFailed(Part::Usage | Part::Quota) => Ok(false),
-            CommitOutcome::ConditionFailed(_) => Err(StoreError::Unexpected(
-                "a new identifier was taken".to_owned(),
-            )),
+            CommitOutcome::ConditionFailed(_) => {
+                Err(StoreError::Unexpected("a new identifier was taken".to_owned()))
+            }
         }
     }
 
@@ -120,10 +110,7 @@ impl Store {
             .name("#status", "status")
             .value(":pending", &Status::Pending)
             .value(":ready", &Status::Ready);
-        Ok(self
-            .update_item::<ListedItem<File>>(update)
-            .await?
-            .map(|item| item.card))
+        Ok(self.update_item::<ListedItem<File>>(update).await?.map(|item| item.card))
     }
 
     /// Commits [`Transaction::discard_file`]. Returns whether the condition held.

@@ -70,11 +70,8 @@ impl Transaction {
     pub fn put_idempotent_response(&mut self, held: &Held<'_>, response: String, now: Instant) {
         let Idempotent { key, body } = held.request;
         let end = now.after(RETENTION);
-        let answered = Answered {
-            body: body.clone(),
-            answer: response,
-            exp: end.unix_milliseconds(),
-        };
+        let answered =
+            Answered { body: body.clone(), answer: response, exp: end.unix_milliseconds() };
         let put = key
             .holding(&answered)
             .with([ttl(end)])

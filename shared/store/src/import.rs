@@ -22,13 +22,8 @@ pub fn items_of(course: &Course) -> Result<Vec<Value>, StoreError> {
         let name = IndexVersion::CURRENT.attribute().to_owned();
         item.insert(name, value(&terms(course))?);
     }
-    let entries = entries(&course.outline, IndexVersion::CURRENT)
-        .into_iter()
-        .map(Write::into_item);
-    std::iter::once(Ok(item))
-        .chain(entries)
-        .map(|item| json(item?))
-        .collect()
+    let entries = entries(&course.outline, IndexVersion::CURRENT).into_iter().map(Write::into_item);
+    std::iter::once(Ok(item)).chain(entries).map(|item| json(item?)).collect()
 }
 
 /// The terms under which the search index has `course`.

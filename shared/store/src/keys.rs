@@ -245,19 +245,11 @@ pub struct Key {
 }
 
 fn records(pk: String, sk: &str) -> Key {
-    Key {
-        table: Table::Records,
-        pk,
-        sk: sk.to_owned(),
-    }
+    Key { table: Table::Records, pk, sk: sk.to_owned() }
 }
 
 fn transient(pk: String, sk: &str) -> Key {
-    Key {
-        table: Table::Transient,
-        pk,
-        sk: sk.to_owned(),
-    }
+    Key { table: Table::Transient, pk, sk: sk.to_owned() }
 }
 
 pub(crate) const USER_PREFIX: &str = "USER#";
@@ -271,10 +263,7 @@ pub(crate) fn credentials(id: UserId) -> Key {
 }
 
 pub(crate) fn login(id: UserId, login_activity_id: u64) -> Key {
-    records(
-        format!("{USER_PREFIX}{id}"),
-        &format!("{LOGIN_PREFIX}{login_activity_id:016}"),
-    )
+    records(format!("{USER_PREFIX}{id}"), &format!("{LOGIN_PREFIX}{login_activity_id:016}"))
 }
 
 pub(crate) const LOGIN_PREFIX: &str = "LOGIN#";
@@ -337,16 +326,9 @@ pub(crate) struct IndexKey {
 }
 
 pub(crate) fn user_index_key(user: &domain::user::User) -> IndexKey {
-    let (last_name, name) = (
-        sortable(user.last_name.as_str()),
-        sortable(user.name.as_str()),
-    );
+    let (last_name, name) = (sortable(user.last_name.as_str()), sortable(user.name.as_str()));
     let sk = format!("{last_name}{END}{name}{END}{}", user.user_id);
-    IndexKey {
-        index: &LISTING,
-        pk: users_of(user.committee_id),
-        sk,
-    }
+    IndexKey { index: &LISTING, pk: users_of(user.committee_id), sk }
 }
 
 pub(crate) fn users_of(committee: CommitteeId) -> String {

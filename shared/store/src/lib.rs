@@ -116,13 +116,9 @@ impl Store {
         // Transactions are repeated under one token, so an attempt leaves time for a second one.
         let transactions = single.clone().build();
         // The single attempt of another write has as much time as both attempts of a read.
-        let timeout = sdk
-            .timeout_config()
-            .and_then(|timeouts| timeouts.operation_timeout());
+        let timeout = sdk.timeout_config().and_then(|timeouts| timeouts.operation_timeout());
         let mut timeouts = TimeoutConfig::builder();
-        timeouts
-            .set_operation_attempt_timeout(timeout)
-            .set_operation_timeout(timeout);
+        timeouts.set_operation_attempt_timeout(timeout).set_operation_timeout(timeout);
         let writes = single.timeout_config(timeouts.build()).build();
         Self {
             reads: Client::from_conf(reads),
@@ -137,10 +133,8 @@ impl Store {
     /// request needs no TLS handshake. Failures are logged and otherwise ignored.
     pub async fn open_connections(&self, connections: usize) {
         let reads = (0..connections).map(|_| self.get_each([keys::missing_item()]));
-        for failure in futures_util::future::join_all(reads)
-            .await
-            .into_iter()
-            .filter_map(Result::err)
+        for failure in
+            futures_util::future::join_all(reads).await.into_iter().filter_map(Result::err)
         {
             tracing::warn!(%failure, "opening a connection to the store in advance failed");
         }

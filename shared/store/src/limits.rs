@@ -58,16 +58,10 @@ impl Store {
     ) -> Result<Window, StoreError> {
         for number in 0..MAX_ATTEMPTS {
             let open = (number % 2 == 0) != seems_open;
-            let update = if open {
-                self.opening(key, length, now)
-            } else {
-                self.counting(key, now)
-            };
+            let update =
+                if open { self.opening(key, length, now) } else { self.counting(key, now) };
             if let Some(Stored { n, exp }) = self.update_item(update).await? {
-                return Ok(Window {
-                    count: n,
-                    ends: Instant::from_unix_milliseconds(exp),
-                });
+                return Ok(Window { count: n, ends: Instant::from_unix_milliseconds(exp) });
             }
         }
         Err(StoreError::TransactionConflict)

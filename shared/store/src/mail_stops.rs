@@ -44,8 +44,6 @@ impl Store {
     /// Why mails to `email` are stopped; `None` if they are not.
     pub async fn mail_stop(&self, email: &Email) -> Result<Option<StopCause>, StoreError> {
         let stop: Option<MailStop> = self.get(&keys::mail_stop(email)).await?;
-        Ok(stop
-            .filter(|stop| stop.lifted_at.is_none())
-            .map(|stop| stop.cause))
+        Ok(stop.filter(|stop| stop.lifted_at.is_none()).map(|stop| stop.cause))
     }
 }

@@ -50,10 +50,7 @@ impl Store {
         number: &E164,
     ) -> Result<bool, StoreError> {
         let found = self
-            .get_each([
-                keys::opt_out(Some(committee), number),
-                keys::opt_out(None, number),
-            ])
+            .get_each([keys::opt_out(Some(committee), number), keys::opt_out(None, number)])
             .await?;
         Ok(found.iter().any(Option::is_some))
     }
@@ -66,23 +63,15 @@ impl Store {
         numbers: &HashSet<&E164>,
     ) -> Result<HashSet<E164>, StoreError> {
         let keys = numbers.iter().flat_map(|number| {
-            [
-                keys::opt_out(Some(committee), number),
-                keys::opt_out(None, number),
-            ]
+            [keys::opt_out(Some(committee), number), keys::opt_out(None, number)]
         });
         let keys: Vec<Key> = keys.collect();
         let found = join_all(
-            keys.chunks(BATCH_SIZE)
-                .map(|keys| self.get_many::<ListedItem<OptOut>>(keys, "card")),
+            keys.chunks(BATCH_SIZE).map(|keys| self.get_many::<ListedItem<OptOut>>(keys, "card")),
         )
         .await;
         let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
-        Ok(found
-            .into_iter()
-            .flatten()
-            .map(|item| item.card.number)
-            .collect())
+        Ok(found.into_iter().flatten().map(|item| item.card.number).collect())
     }
 
     /// At most `limit` opt-outs of `committee`, or of those for all committees (`None`), after `position`, newest
@@ -94,7 +83,6 @@ impl Store {
         limit: u16,
     ) -> Result<Page<OptOut>, StoreError> {
         let list = keys::opt_outs_of(committee);
-        self.cards(&keys::LISTING, &list, position, limit, Order::Descending)
-            .await
+        self.cards(&keys::LISTING, &list, position, limit, Order::Descending).await
     }
 }

@@ -56,13 +56,7 @@ impl Store {
         limit: u16,
     ) -> Result<Page<UserId>, StoreError> {
         let page: Page<Listed> = self
-            .list(
-                &keys::LISTING,
-                &keys::sealed_under(kid),
-                position,
-                limit,
-                Order::Ascending,
-            )
+            .list(&keys::LISTING, &keys::sealed_under(kid), position, limit, Order::Ascending)
             .await?;
         Ok(page.map(|item| item.user))
     }
@@ -82,10 +76,7 @@ impl Store {
             .text(":old", &otp.sealed)
             .text(":new", sealed)
             .text(":list", &keys::sealed_under(kid));
-        Ok(self
-            .update_item::<serde::de::IgnoredAny>(update)
-            .await?
-            .is_some())
+        Ok(self.update_item::<serde::de::IgnoredAny>(update).await?.is_some())
     }
 }
 
@@ -159,9 +150,9 @@ impl Transaction {
         let delete = match proof {
             None => delete,
             Some(Proof::Step(step)) => delete.when("lastStep < :step").number(":step", step),
-            Some(Proof::Recovery(mac)) => delete
-                .when("attribute_exists(recovery.#mac)")
-                .name("#mac", mac),
+            Some(Proof::Recovery(mac)) => {
+                delete.when("attribute_exists(recovery.#mac)").name("#mac", mac)
+            }
         };
         self.delete(Part::Otp, delete);
     }

@@ -84,14 +84,9 @@ impl OutboundMessage {
 impl Outbound {
     /// The message with the partition key `pk`; `None` for other items.
     pub fn of(pk: &str) -> Option<Self> {
-        let message = pk
-            .strip_prefix(OUTBOX_PREFIX)
-            .and_then(|id| id.parse().ok())
-            .map(Self::OutboxMessage);
-        message.or_else(|| {
-            pk.strip_prefix(SMS_PREFIX)
-                .map(|id| Self::Sms(SmsId::or_none(id)))
-        })
+        let message =
+            pk.strip_prefix(OUTBOX_PREFIX).and_then(|id| id.parse().ok()).map(Self::OutboxMessage);
+        message.or_else(|| pk.strip_prefix(SMS_PREFIX).map(|id| Self::Sms(SmsId::or_none(id))))
     }
 
     pub(crate) fn key(self) -> Key {
@@ -142,16 +137,10 @@ impl Store {
     /// has come. Returns the postponed work; `None` when the message is claimed or another process was faster. After an
     /// error it may have been postponed.
     pub async fn lease(&self, due: &Due, until: Instant) -> Result<Option<Due>, StoreError> {
-        let list = if due.is_in(BULK_DUE) {
-            shard(STARTED_DUE, &due.pk)
-        } else {
-            due.due_pk.clone()
-        };
+        let list =
+            if due.is_in(BULK_DUE) { shard(STARTED_DUE, &due.pk) } else { due.due_pk.clone() };
         let lease = self
-            .due_update(
-                due,
-                "duePk = :pk AND dueAt = :at AND card.#status = :queued",
-            )
+            .due_update(due, "duePk = :pk AND dueAt = :at AND card.#status = :queued")
             .expression("SET duePk = :list, dueAt = :until")
             .name("#status", "status")
             .text(":list", &list)
@@ -209,12 +198,8 @@ impl Store {
         let Some(linked) = self.link_kept_receipt(what, has_expired, now).await? else {
             return Ok(false);
         };
-        let update = moving_from(
-            what,
-            State::Sending,
-            "card.#status = :before AND dueAt <= :moment",
-            now,
-        );
+        let update =
+            moving_from(what, State::Sending, "card.#status = :before AND dueAt <= :moment", now);
         let update = with_receipt(update.number(":moment", moment), &linked);
         self.end_message(update, State::Unknown, None, now).await
     }
@@ -302,9 +287,7 @@ fn moving_claimed(what: Outbound, attempts: u32, now: Instant) -> Write {
 
 /// `update` under the further condition that no receipt came after `linked`.
 fn with_receipt(update: Write, linked: &str) -> Write {
-    update
-        .and("(attribute_not_exists(receiptID) OR receiptID = :linked)")
-        .text(":linked", linked)
+    update.and("(attribute_not_exists(receiptID) OR receiptID = :linked)").text(":linked", linked)
 }
 
 /// An update of `what` under `condition`, in which `:before` is `state`.

@@ -144,33 +144,22 @@ impl Transaction {
     /// Adds `passkey` to an account of `committee`. The condition fails (`Part::Passkey`) when an account has its
     /// credential.
     pub fn add_passkey(&mut self, passkey: &Passkey, committee: CommitteeId) {
-        let Passkey {
-            user_id,
-            passkey_id,
-            ref credential,
-            ..
-        } = *passkey;
+        let Passkey { user_id, passkey_id, ref credential, .. } = *passkey;
         let owner = keys::passkey_owner(&credential.credential_id).holding(&PasskeyOwner {
             user_id,
             committee_id: committee,
             passkey_id,
         });
         self.put_new(Part::Passkey, owner);
-        self.put_new(
-            Part::New,
-            keys::passkey(user_id, passkey_id).holding(passkey),
-        );
+        self.put_new(Part::New, keys::passkey(user_id, passkey_id).holding(passkey));
     }
 
     /// Records that `passkey` signed in, after which its credential is `after`. The condition fails (`Part::Passkey`)
     /// when it was removed, or another sign-in had the same signature counter or a later one.
     pub fn use_passkey(&mut self, passkey: &Passkey, after: &Credential, now: Instant) {
         // An authenticator without a counter always reports 0.
-        let condition = if after.sign_count == 0 {
-            "signCount = :count"
-        } else {
-            "signCount < :count"
-        };
+        let condition =
+            if after.sign_count == 0 { "signCount = :count" } else { "signCount < :count" };
         let update = Write::at(&keys::passkey(passkey.user_id, passkey.passkey_id))
             .when(condition)
             .expression("SET signCount = :count, isBackedUp = :backedUp, lastUsedAt = :now")

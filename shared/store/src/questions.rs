@@ -83,21 +83,15 @@ impl Questionnaire {
 
     /// `question` with its position, starting at 1; `None` when the course does not have it.
     pub fn place(&self, question: Question) -> Option<PlacedQuestion> {
-        let order = self
-            .order
-            .iter()
-            .position(|id| *id == question.question_id)?
-            + 1;
+        let order = self.order.iter().position(|id| *id == question.question_id)? + 1;
         Some(PlacedQuestion { question, order })
     }
 
     /// Whether the order is that of the course, and `found` contains each question in the state that the order
     /// determines. It may contain others, which were added or removed concurrently.
     fn is_complete(&self, found: &[StoredQuestion]) -> bool {
-        let found: HashMap<QuestionId, u64> = found
-            .iter()
-            .map(|stored| (stored.question.question_id, stored.version))
-            .collect();
+        let found: HashMap<QuestionId, u64> =
+            found.iter().map(|stored| (stored.question.question_id, stored.version)).collect();
         let is_found = |id: &QuestionId| found.get(id) == Some(&self.version_of(*id));
         self.has_own_order && self.order.iter().all(is_found)
     }
@@ -108,9 +102,7 @@ impl Questionnaire {
 
     /// The course and, of `found`, its questions in their order.
     fn with_questions(self, found: Vec<StoredQuestion>) -> (Course, Vec<PlacedQuestion>) {
-        let placed = found
-            .into_iter()
-            .filter_map(|stored| self.place(stored.question));
+        let placed = found.into_iter().filter_map(|stored| self.place(stored.question));
         let mut placed: Vec<PlacedQuestion> = placed.collect();
         placed.sort_by_key(|placed| placed.order);
         (self.course, placed)
@@ -119,9 +111,8 @@ impl Questionnaire {
 
 /// The size of `questions` in bytes of JSON.
 fn size(questions: &[Question]) -> u64 {
-    let sizes = questions
-        .iter()
-        .map(|question| serde_json::to_vec(question).map_or(0, |json| json.len()));
+    let sizes =
+        questions.iter().map(|question| serde_json::to_vec(question).map_or(0, |json| json.len()));
     u64::try_from(sizes.sum::<usize>()).unwrap_or(u64::MAX)
 }
 
@@ -142,11 +133,7 @@ impl Store {
     ) -> Result<Option<(Course, Vec<PlacedQuestion>)>, StoreError> {
         let (mut course, mut order, mut questions) = (None, None, Vec::new());
         for item in self.partition(&keys::course(id).pk).await? {
-            match item
-                .get("sk")
-                .and_then(|sk| sk.as_s().ok())
-                .map(String::as_str)
-            {
+            match item.get("sk").and_then(|sk| sk.as_s().ok()).map(String::as_str) {
                 Some("COURSE") => course = Some(item),
                 Some("ORDER") => order = Some(item),
                 _ => questions.push(from_item::<_, StoredQuestion>(item)?),
@@ -215,10 +202,8 @@ impl Store {
         ids: &[QuestionId],
     ) -> Result<Option<(Questionnaire, Vec<StoredQuestion>)>, StoreError> {
         let questions = ids.iter().map(|question| keys::question(id, *question));
-        let keys: Vec<Key> = [keys::course(id), keys::order(id)]
-            .into_iter()
-            .chain(questions)
-            .collect();
+        let keys: Vec<Key> =
+            [keys::course(id), keys::order(id)].into_iter().chain(questions).collect();
         let mut items = self.snapshot(&keys).await?.into_iter();
         let questionnaire = Self::questionnaire_of(items.next().flatten(), items.next().flatten())?;
         let questions = from_items(items.flatten().collect::<Vec<Item>>())?;
@@ -232,11 +217,7 @@ impl Store {
         let Some(course) = course else {
             return Ok(None);
         };
-        let StoredWithSize {
-            course,
-            question_bytes,
-            questions_version,
-        } = from_item(course)?;
+        let StoredWithSize { course, question_bytes, questions_version } = from_item(course)?;
         let order: Ordered = read(order)?.unwrap_or_default();
         Ok(Some(Questionnaire {
             course: course.into(),
@@ -282,10 +263,7 @@ impl Transaction {
 
     /// Removes the question `old`. Same condition as [`add_questions`](Self::add_questions).
     pub fn remove_question(&mut self, before: &Questionnaire, old: Question, now: Instant) {
-        let (key, id) = (
-            keys::question(old.course_id, old.question_id),
-            old.question_id,
-        );
+        let (key, id) = (keys::question(old.course_id, old.question_id), old.question_id);
         self.update_totals(before, &[old], &[], now);
         self.remove(Part::New, &key);
         let mut order = before.order.clone();
@@ -303,10 +281,7 @@ impl Transaction {
         now: Instant,
     ) {
         let course = &before.course.outline;
-        let after = CourseSummary {
-            updated_at: now.max(course.updated_at),
-            ..course.clone()
-        };
+        let after = CourseSummary { updated_at: now.max(course.updated_at), ..course.clone() };
         let update: Write = course_update(course.course_id, "card.version = :before")
             .expression(
                 "SET card.version = card.version + :one, card.updatedAt = :now, listSk = :change, authoredSk = :change, \

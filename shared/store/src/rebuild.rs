@@ -65,11 +65,7 @@ enum Phase {
 
 impl Rebuild {
     fn new(phase: Phase, at: Instant) -> Self {
-        Self {
-            phase,
-            at,
-            after: None,
-        }
+        Self { phase, at, after: None }
     }
 }
 
@@ -114,10 +110,7 @@ impl Store {
             None if index.complete == IndexVersion::CURRENT => return Ok(false),
             None => self.rebuild_begin(&index, now).await?,
         };
-        let next = SearchIndex {
-            step_number: index.step_number + 1,
-            ..next
-        };
+        let next = SearchIndex { step_number: index.step_number + 1, ..next };
         let put = keys::search_index()
             .holding(&next)
             .when("attribute_not_exists(pk) OR stepNumber = :step")
@@ -166,17 +159,10 @@ impl Store {
             .try_collect::<()>()
             .await?;
         let next = match (page.last, rebuild.phase) {
-            (Some(after), phase) => Some(Rebuild {
-                phase,
-                at: now,
-                after: Some(after),
-            }),
+            (Some(after), phase) => Some(Rebuild { phase, at: now, after: Some(after) }),
             (None, Phase::Add) => Some(Rebuild::new(Phase::Switch, now.after(SEARCH_TIME))),
             (None, _) => None,
         };
-        Ok(SearchIndex {
-            rebuild: next,
-            ..index.clone()
-        })
+        Ok(SearchIndex { rebuild: next, ..index.clone() })
     }
 }

@@ -39,11 +39,7 @@ impl Retries {
     pub(crate) fn new() -> Self {
         let start = Instant::now();
         let deadline = DEADLINE.try_with(|deadline| *deadline);
-        Self {
-            start,
-            deadline: deadline.unwrap_or(start + DEFAULT_TIME),
-            count: 0,
-        }
+        Self { start, deadline: deadline.unwrap_or(start + DEFAULT_TIME), count: 0 }
     }
 
     /// Waits before the next attempt after `error`, or returns it when it is final or the time is up. Conflicts with
@@ -70,9 +66,7 @@ impl Retries {
 /// 2^`attempt` (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
 fn pause(attempt: u32) -> Result<Duration, StoreError> {
     let [random] = random_bytes::<1>()?;
-    Ok(Duration::from_micros(
-        u64::from(random) * 80 * 2_u64.pow(attempt),
-    ))
+    Ok(Duration::from_micros(u64::from(random) * 80 * 2_u64.pow(attempt)))
 }
 
 /// Why a transaction was cancelled, if no condition failed. One response can have several reasons

@@ -72,24 +72,16 @@ impl Store {
             .collect();
         let keys: Vec<Key> = ids.iter().map(|id| keys::course(*id)).collect();
         let found: Vec<ListedItem<CourseSummary>> = self.get_many(&keys, "card").await?;
-        let mut found: HashMap<CourseId, CourseSummary> = found
-            .into_iter()
-            .map(|item| (item.card.course_id, item.card))
-            .collect();
+        let mut found: HashMap<CourseId, CourseSummary> =
+            found.into_iter().map(|item| (item.card.course_id, item.card)).collect();
         let words: Vec<Vec<String>> = words.iter().map(|word| version.terms_of(word)).collect();
         let has_words = |course: &CourseSummary| {
             let all = version.terms(course);
             let has_word = |terms: &Vec<String>| terms.iter().any(|term| all.contains(term));
             course.state == State::Published && words.iter().all(has_word)
         };
-        let courses = ids
-            .iter()
-            .filter_map(|id| found.remove(id))
-            .filter(has_words);
-        Ok(Page {
-            items: courses.collect(),
-            last: page.last,
-        })
+        let courses = ids.iter().filter_map(|id| found.remove(id)).filter(has_words);
+        Ok(Page { items: courses.collect(), last: page.last })
     }
 
     /// The sort keys of the entries of courses that match all of `words`.
@@ -103,17 +95,11 @@ impl Store {
         let words = words.iter().map(|word| version.terms_of(word)).collect();
         let words = self.rarest_first(version, words).await?;
         let Some((rarest, others)) = words.split_first() else {
-            return Ok(Page {
-                items: Vec::new(),
-                last: None,
-            });
+            return Ok(Page { items: Vec::new(), last: None });
         };
         // One entry more than `limit`, to know whether this is the last page.
-        let read_limit = if others.is_empty() {
-            usize::from(limit) + 1
-        } else {
-            MAX_READ / rarest.len().max(1)
-        };
+        let read_limit =
+            if others.is_empty() { usize::from(limit) + 1 } else { MAX_READ / rarest.len().max(1) };
         let pages = rarest
             .iter()
             .map(|term| keys::term_partition(version, term))
@@ -134,15 +120,11 @@ impl Store {
         }
         // Two words may have a stem in common, and a batch must not name an item twice.
         let terms: BTreeSet<&String> = words.iter().flatten().collect();
-        let keys: Vec<Key> = terms
-            .into_iter()
-            .map(|term| keys::term_count(version, term))
-            .collect();
+        let keys: Vec<Key> =
+            terms.into_iter().map(|term| keys::term_count(version, term)).collect();
         let counts: Vec<Count> = self.get_many(&keys, "n").await?;
-        let counts: HashMap<String, i64> = counts
-            .into_iter()
-            .map(|count| (count.pk, count.n))
-            .collect();
+        let counts: HashMap<String, i64> =
+            counts.into_iter().map(|count| (count.pk, count.n)).collect();
         let count = |term: &String| counts.get(&keys::term_partition(version, term)).copied();
         words.sort_by_cached_key(|terms| terms.iter().filter_map(count).sum::<i64>());
         Ok(words)
@@ -190,9 +172,8 @@ impl Store {
         let response = Box::pin(request.send()).await;
         timer.read(&response, |response| response.consumed_capacity());
         let response = response?;
-        let last_evaluated = response
-            .last_evaluated_key
-            .and_then(|key| key.get("sk")?.as_s().ok().cloned());
+        let last_evaluated =
+            response.last_evaluated_key.and_then(|key| key.get("sk")?.as_s().ok().cloned());
         let mut items: Vec<String> = from_items::<_, EntryKey>(response.items.unwrap_or_default())?
             .into_iter()
             .map(|key| key.sk)

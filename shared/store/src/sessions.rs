@@ -83,11 +83,7 @@ impl Store {
         committee: CommitteeId,
     ) -> Result<(Option<Session>, Option<User>, Option<Committee>), StoreError> {
         let items = self
-            .get_each([
-                keys::session(user, sid),
-                keys::user(user),
-                keys::committee(committee),
-            ])
+            .get_each([keys::session(user, sid), keys::user(user), keys::committee(committee)])
             .await?;
         let [session, user, committee] = items;
         Ok((
@@ -118,11 +114,7 @@ impl Store {
         committee: CommitteeId,
     ) -> Result<StoredAccount, StoreError> {
         let items = self
-            .get_each([
-                keys::user(user),
-                keys::committee(committee),
-                keys::devices(user),
-            ])
+            .get_each([keys::user(user), keys::committee(committee), keys::devices(user)])
             .await?;
         StoredAccount::of(items)
     }
@@ -182,9 +174,8 @@ impl Store {
         now: Instant,
     ) -> Result<Page<Session>, StoreError> {
         let pk = keys::user(user.user_id).pk;
-        let mut page: Page<Session> = self
-            .newest(Table::Transient, &pk, SESSION_PREFIX, position, limit)
-            .await?;
+        let mut page: Page<Session> =
+            self.newest(Table::Transient, &pk, SESSION_PREFIX, position, limit).await?;
         page.items.retain(|session| session.is_valid(user, now));
         Ok(page)
     }
@@ -212,10 +203,7 @@ impl Store {
         limit: u16,
         now: Instant,
     ) -> Result<Vec<LoginActivity>, StoreError> {
-        Ok(self
-            .login_activity_page(user, None, limit, now)
-            .await?
-            .items)
+        Ok(self.login_activity_page(user, None, limit, now).await?.items)
     }
 
     /// At most `limit` sign-ins of `user` within 180 days after `position`, newest first.
@@ -227,18 +215,16 @@ impl Store {
         now: Instant,
     ) -> Result<Page<LoginActivity>, StoreError> {
         let pk = keys::user(user).pk;
-        let page: Page<LoginActivity> = self
-            .newest(Table::Records, &pk, LOGIN_PREFIX, position, limit)
-            .await?;
+        let page: Page<LoginActivity> =
+            self.newest(Table::Records, &pk, LOGIN_PREFIX, position, limit).await?;
         Ok(page.take_while(|entry| now < entry.created_at.after(login_activity::RETENTION)))
     }
 
     /// Deletes at most 100 sign-ins of `user`. Returns whether there are more.
     pub async fn delete_login_activity(&self, user: UserId) -> Result<bool, StoreError> {
         let pk = keys::user(user).pk;
-        let page: Page<LoginActivity> = self
-            .newest(Table::Records, &pk, LOGIN_PREFIX, None, 100)
-            .await?;
+        let page: Page<LoginActivity> =
+            self.newest(Table::Records, &pk, LOGIN_PREFIX, None, 100).await?;
         let mut tx = self.transaction();
         for entry in &page.items {
             tx.remove(Part::Login, &keys::login(user, entry.login_activity_id));
@@ -250,9 +236,8 @@ impl Store {
     /// Deletes at most 100 sessions of `user`, ended or not. Returns whether there are more.
     pub async fn delete_sessions(&self, user: UserId) -> Result<bool, StoreError> {
         let pk = keys::user(user).pk;
-        let page: Page<Session> = self
-            .newest(Table::Transient, &pk, SESSION_PREFIX, None, 100)
-            .await?;
+        let page: Page<Session> =
+            self.newest(Table::Transient, &pk, SESSION_PREFIX, None, 100).await?;
         let mut tx = self.transaction();
         for session in &page.items {
             tx.remove(Part::Session, &keys::session(user, session.sid));
@@ -300,17 +285,13 @@ impl Transaction {
         now: Instant,
     ) {
         let (before, after) = (before.entries(), after.entries());
-        let changed = after
-            .iter()
-            .filter(|(name, at)| before.get(*name) != Some(*at));
+        let changed = after.iter().filter(|(name, at)| before.get(*name) != Some(*at));
         let removed = before.keys().filter(|name| !after.contains_key(*name));
         let (mut set, mut remove) = (Vec::new(), Vec::new());
         let mut update = Write::at(&keys::devices(user));
         for (index, (name, at)) in changed.enumerate() {
             set.push(format!("#set{index} = :set{index}"));
-            update = update
-                .name(format!("#set{index}"), name)
-                .number(format!(":set{index}"), at);
+            update = update.name(format!("#set{index}"), name).number(format!(":set{index}"), at);
         }
         for (index, name) in removed.enumerate() {
             remove.push(format!("#remove{index}"));
@@ -324,10 +305,7 @@ impl Transaction {
             expression = format!("{expression} REMOVE {}", remove.join(", "));
         }
         let end = now.after(login_activity::RETENTION).unix_seconds();
-        let update = update
-            .expression(expression)
-            .name("#ttl", "ttl")
-            .number(":ttl", end);
+        let update = update.expression(expression).name("#ttl", "ttl").number(":ttl", end);
         self.update(Part::Devices, update);
     }
 }

@@ -34,17 +34,9 @@ impl Setup {
     pub async fn start(settings: Settings, keys: &[Key]) -> Result<Self, ConfigError> {
         let (aws, clock) = (Aws::new(&settings)?, Clock::default());
         let store = Store::from_settings(&aws, &settings)?;
-        let (keys, ()) = tokio::join!(
-            Keys::read(keys, &aws, &settings),
-            store.open_connections(CONNECTIONS)
-        );
-        Ok(Self {
-            keys: keys?,
-            settings,
-            aws,
-            store,
-            clock,
-        })
+        let (keys, ()) =
+            tokio::join!(Keys::read(keys, &aws, &settings), store.open_connections(CONNECTIONS));
+        Ok(Self { keys: keys?, settings, aws, store, clock })
     }
 
     /// Adds the client of the tables to `startup`. Opens no connection.
@@ -52,19 +44,8 @@ impl Setup {
     /// # Errors
     /// `RECORDS_TABLE` or `TRANSIENT_TABLE` is not set.
     pub fn new(startup: Startup) -> Result<Self, ConfigError> {
-        let Startup {
-            settings,
-            aws,
-            keys,
-            clock,
-        } = startup;
-        Ok(Self {
-            store: Store::from_settings(&aws, &settings)?,
-            settings,
-            aws,
-            keys,
-            clock,
-        })
+        let Startup { settings, aws, keys, clock } = startup;
+        Ok(Self { store: Store::from_settings(&aws, &settings)?, settings, aws, keys, clock })
     }
 }
 

@@ -87,9 +87,7 @@ impl Transaction {
 
     fn put_sms(&mut self, sms: &Sms, kind: &str, at: Instant) {
         let key = keys::sms(sms.sms_id);
-        let of_batch = sms
-            .batch_id
-            .map(|batch| keys::sms_of_batch_index_key(batch, sms.sms_id));
+        let of_batch = sms.batch_id.map(|batch| keys::sms_of_batch_index_key(batch, sms.sms_id));
         let put = key
             .holding(&ListedItem { card: sms })
             .with(keys::sms_of_user_index_key(sms.sending.user_id, sms.sms_id).attributes())
@@ -103,9 +101,8 @@ impl Transaction {
     }
 
     fn put_text(&mut self, key: &Key, text: &Text, now: Instant) {
-        let put = key
-            .holding(&StoredText { text: text.clone() })
-            .with([ttl(now.after(TEXT_RETENTION))]);
+        let put =
+            key.holding(&StoredText { text: text.clone() }).with([ttl(now.after(TEXT_RETENTION))]);
         self.put_new(Part::New, put);
     }
 
@@ -156,16 +153,12 @@ impl Store {
             return Ok(None);
         };
         let key = keys::chunk(batch, Chunk::number_of(place));
-        let (chunk, common) = tokio::join!(
-            self.get::<ListedItem<Chunk>>(&key),
-            self.batch_text(batch, now)
-        );
+        let (chunk, common) =
+            tokio::join!(self.get::<ListedItem<Chunk>>(&key), self.batch_text(batch, now));
         let (Some(ListedItem { card: chunk }), common) = (chunk?, common?) else {
             return Ok(None);
         };
-        let found = chunk
-            .messages(common.as_ref())
-            .find(|(sms, _)| sms.sms_id == id);
+        let found = chunk.messages(common.as_ref()).find(|(sms, _)| sms.sms_id == id);
         Ok(found.map(|(sms, own)| (sms, own.or(common))))
     }
 
@@ -186,9 +179,7 @@ impl Store {
             ttl: i64,
         }
         let item: Option<Expiring> = self.get(&key).await?;
-        Ok(item
-            .filter(|item| now.unix_seconds() < item.ttl)
-            .map(|item| item.stored.text))
+        Ok(item.filter(|item| now.unix_seconds() < item.ttl).map(|item| item.stored.text))
     }
 
     /// The batch `id`, whether its chunks are expanded or not.
@@ -204,14 +195,7 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Sms>, StoreError> {
-        self.cards(
-            &keys::AUTHORED,
-            &keys::sms_by(user),
-            position,
-            limit,
-            Order::Descending,
-        )
-        .await
+        self.cards(&keys::AUTHORED, &keys::sms_by(user), position, limit, Order::Descending).await
     }
 
     /// At most `limit` messages of `batch`, after `position`, in the order of the recipients in the request.
@@ -221,14 +205,8 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Sms>, StoreError> {
-        self.cards(
-            &keys::LISTING,
-            &keys::sms_of_batch(batch),
-            position,
-            limit,
-            Order::Ascending,
-        )
-        .await
+        self.cards(&keys::LISTING, &keys::sms_of_batch(batch), position, limit, Order::Ascending)
+            .await
     }
 
     /// At most `limit` batches sent by `user`, after `position`, newest first.
@@ -238,14 +216,8 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Batch>, StoreError> {
-        self.cards(
-            &keys::AUTHORED,
-            &keys::batches_by(user),
-            position,
-            limit,
-            Order::Descending,
-        )
-        .await
+        self.cards(&keys::AUTHORED, &keys::batches_by(user), position, limit, Order::Descending)
+            .await
     }
 
     /// The number of messages of `batch` in each state. Counts the messages themselves: the numbers always add up,
@@ -255,13 +227,7 @@ impl Store {
         loop {
             let list = keys::sms_of_batch(batch.batch_id);
             let page: Page<ListedItem<Status>> = self
-                .list(
-                    &keys::LISTING,
-                    &list,
-                    position.as_deref(),
-                    COUNT_PAGE,
-                    Order::Ascending,
-                )
+                .list(&keys::LISTING, &list, position.as_deref(), COUNT_PAGE, Order::Ascending)
                 .await?;
             states.extend(page.items.into_iter().map(|item| item.card.status));
             position = page.last;
@@ -287,9 +253,9 @@ impl Store {
         tx.expand(chunk, common.as_ref(), first);
         match tx.commit().await? {
             CommitOutcome::Committed | CommitOutcome::ConditionFailed(Part::Chunk) => Ok(()),
-            CommitOutcome::ConditionFailed(_) => Err(StoreError::Unexpected(
-                "a message of a chunk already exists".to_owned(),
-            )),
+            CommitOutcome::ConditionFailed(_) => {
+                Err(StoreError::Unexpected("a message of a chunk already exists".to_owned()))
+            }
         }
     }
 }

@@ -45,10 +45,7 @@ impl Store {
         let pages = shards
             .iter()
             .map(|shard| self.cards::<Sms>(&PUBLISHED, shard, position, limit, Order::Descending));
-        let pages = join_all(pages)
-            .await
-            .into_iter()
-            .collect::<Result<Vec<_>, _>>()?;
+        let pages = join_all(pages).await.into_iter().collect::<Result<Vec<_>, _>>()?;
         let id = |sms: &Sms| sms.sms_id.to_string();
         Ok(Page::merged(pages, limit, id, id))
     }
@@ -65,8 +62,7 @@ impl Store {
             Senders::User(user) => self.batches_of(user, position, limit).await?,
             Senders::Committee(committee) => {
                 let list = keys::batches_in(committee);
-                self.cards(&PUBLISHED, &list, position, limit, Order::Descending)
-                    .await?
+                self.cards(&PUBLISHED, &list, position, limit, Order::Descending).await?
             }
         };
         Ok(page.take_while(|batch| batch.sending.is_kept(now)))

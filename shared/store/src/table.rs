@@ -36,10 +36,7 @@ pub struct Page<T> {
 
 impl<T> Page<T> {
     pub(crate) fn map<U>(self, convert: impl FnMut(T) -> U) -> Page<U> {
-        Page {
-            items: self.items.into_iter().map(convert).collect(),
-            last: self.last,
-        }
+        Page { items: self.items.into_iter().map(convert).collect(), last: self.last }
     }
 
     /// The first `limit` items of several lists in descending order, of each of which `pages` has the page after the
@@ -68,10 +65,7 @@ impl<T> Page<T> {
         } else {
             floor
         };
-        Self {
-            last,
-            items: items.into_iter().map(|(_, item)| item).collect(),
-        }
+        Self { last, items: items.into_iter().map(|(_, item)| item).collect() }
     }
 
     /// The page up to the first item for which `is_kept` is false; the list ends there. For lists that begin with the
@@ -153,8 +147,7 @@ impl Store {
             .expression_attribute_values(":prefix", text(prefix));
         let start = after
             .map(|sk| HashMap::from([("pk".to_owned(), text(pk)), ("sk".to_owned(), text(sk))]));
-        self.page(request.set_exclusive_start_key(start), "sk", limit)
-            .await
+        self.page(request.set_exclusive_start_key(start), "sk", limit).await
     }
 
     /// At most `limit` items of the partition `pk` of `index` after the sort key `after`, in `order`. Eventually
@@ -167,11 +160,8 @@ impl Store {
         limit: u16,
         order: Order,
     ) -> Result<Page<T>, StoreError> {
-        let request = self
-            .reads
-            .query()
-            .table_name(self.name(Table::Records))
-            .index_name(index.name);
+        let request =
+            self.reads.query().table_name(self.name(Table::Records)).index_name(index.name);
         let request = request
             .scan_index_forward(order == Order::Ascending)
             .expression_attribute_values(":pk", text(pk));
@@ -212,11 +202,8 @@ impl Store {
         let (mut items, mut start) = (Vec::new(), None);
         loop {
             let timer = RequestTimer::start();
-            let request = self
-                .reads
-                .query()
-                .table_name(self.name(Table::Records))
-                .consistent_read(true);
+            let request =
+                self.reads.query().table_name(self.name(Table::Records)).consistent_read(true);
             let request = request
                 .key_condition_expression("pk = :pk")
                 .expression_attribute_values(":pk", text(pk));
@@ -242,11 +229,8 @@ impl Store {
     ) -> Result<[Option<Item>; N], StoreError> {
         let mut wanted = HashMap::new();
         for table in [Table::Records, Table::Transient] {
-            let keys: Vec<Item> = keys
-                .iter()
-                .filter(|key| key.table == table)
-                .map(Key::item)
-                .collect();
+            let keys: Vec<Item> =
+                keys.iter().filter(|key| key.table == table).map(Key::item).collect();
             if !keys.is_empty() {
                 let keys = KeysAndAttributes::builder()
                     .set_keys(Some(keys))
@@ -260,9 +244,7 @@ impl Store {
             let items = found.get_mut(self.name(key.table))?;
             let attributes = key.item();
             let index = items.iter().position(|item| {
-                attributes
-                    .iter()
-                    .all(|(name, value)| item.get(name) == Some(value))
+                attributes.iter().all(|(name, value)| item.get(name) == Some(value))
             })?;
             Some(items.swap_remove(index))
         }))
@@ -284,15 +266,9 @@ impl Store {
             .projection_expression("pk, #projected")
             .expression_attribute_names("#projected", projected)
             .build()?;
-        let found = self
-            .batch_get(HashMap::from([(
-                self.name(Table::Records).to_owned(),
-                keys,
-            )]))
-            .await?;
-        Ok(from_items(
-            found.into_values().flatten().collect::<Vec<Item>>(),
-        )?)
+        let found =
+            self.batch_get(HashMap::from([(self.name(Table::Records).to_owned(), keys)])).await?;
+        Ok(from_items(found.into_values().flatten().collect::<Vec<Item>>())?)
     }
 
     /// The existing items of `wanted`, by table. Requests `UnprocessedKeys` again
@@ -345,10 +321,7 @@ impl Store {
         items.truncate(limit.into());
         let position = |item: &Item| item.get(sort).and_then(|sk| sk.as_s().ok()).cloned();
         let last = items.last().filter(|_| has_more).and_then(position);
-        Ok(Page {
-            items: from_items(items)?,
-            last,
-        })
+        Ok(Page { items: from_items(items)?, last })
     }
 }
 

@@ -85,10 +85,7 @@ pub enum CommitOutcome {
 impl Store {
     /// An empty transaction.
     pub fn transaction(&self) -> Transaction {
-        Transaction {
-            store: self.clone(),
-            parts: Vec::new(),
-        }
+        Transaction { store: self.clone(), parts: Vec::new() }
     }
 }
 

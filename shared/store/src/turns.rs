@@ -37,9 +37,7 @@ impl Store {
     ) -> Result<Instant, StoreError> {
         // What is being served: the first message that waits. The index may be some milliseconds behind.
         let first = self.due(BULK_DUE, Instant::MAX, 1).await?;
-        let start = first
-            .first()
-            .map_or(now.unix_milliseconds(), Due::milliseconds);
+        let start = first.first().map_or(now.unix_milliseconds(), Due::milliseconds);
         let key = keys::next_place(committee);
         let (_, until) = ttl(now.after(RETENTION));
         let count = i64::try_from(count).unwrap_or(i64::MAX);
@@ -53,18 +51,13 @@ impl Store {
                 .attribute(":ttl", until.clone())
         };
         let next = update("nextAt > :start", "nextAt + :count");
-        let restart = update(
-            "attribute_not_exists(nextAt) OR nextAt <= :start",
-            ":start + :count",
-        );
+        let restart = update("attribute_not_exists(nextAt) OR nextAt <= :start", ":start + :count");
         // Another process may take places between the first two attempts.
         for update in [next.clone(), restart, next] {
             if let Some(NextPlace { next_at }) = self.update_item(update).await? {
                 return Ok(Instant::from_unix_milliseconds(next_at - count));
             }
         }
-        Err(StoreError::Unexpected(
-            "the next place of a committee was deleted".to_owned(),
-        ))
+        Err(StoreError::Unexpected("the next place of a committee was deleted".to_owned()))
     }
 }

@@ -46,8 +46,7 @@ const MAX_QUERIES: u32 = 3;
 
 /// The account in `item`, unless it is erased.
 pub(crate) fn unless_erased(item: Option<ListedItem<User>>) -> Option<User> {
-    item.map(|item| item.card)
-        .filter(|user| user.erased_at.is_none())
+    item.map(|item| item.card).filter(|user| user.erased_at.is_none())
 }
 
 /// The id of the user with the partition key `pk`; `None` for other items.
@@ -82,16 +81,11 @@ impl Store {
         filter: Option<impl Fn(&User) -> bool>,
     ) -> Result<Page<User>, StoreError> {
         let pk = keys::users_of(committee);
-        let size = if filter.is_some() {
-            limit.max(FILTERED_PAGE)
-        } else {
-            limit
-        };
+        let size = if filter.is_some() { limit.max(FILTERED_PAGE) } else { limit };
         let (mut found, mut last) = (Vec::new(), position.map(str::to_owned));
         for _ in 0..MAX_QUERIES {
-            let page: Page<User> = self
-                .cards(&keys::LISTING, &pk, last.as_deref(), size, Order::Ascending)
-                .await?;
+            let page: Page<User> =
+                self.cards(&keys::LISTING, &pk, last.as_deref(), size, Order::Ascending).await?;
             let mut users = page.items;
             users.retain(|user| filter.as_ref().is_none_or(|filter| filter(user)));
             found.append(&mut users);
@@ -128,12 +122,7 @@ impl Transaction {
     /// Creates the account and the credentials of a user and reserves the address. The condition fails
     /// (`Part::Email`) when the address is taken.
     pub fn new_user(&mut self, new: &NewUser) {
-        let User {
-            user_id,
-            committee_id,
-            ref email,
-            ..
-        } = new.user;
+        let User { user_id, committee_id, ref email, .. } = new.user;
         let key = keys::user(user_id);
         let mut account = key
             .holding(&ListedItem { card: &new.user })
@@ -141,9 +130,8 @@ impl Transaction {
         if let Some(until) = new.user.unverified_until {
             account = account.with(due(keys::UNVERIFIED_DUE, &key, until));
         }
-        let credentials = keys::credentials(user_id).holding(&Credentials {
-            password_hash: new.password_hash.clone(),
-        });
+        let credentials = keys::credentials(user_id)
+            .holding(&Credentials { password_hash: new.password_hash.clone() });
         self.reserve_email(email, user_id, committee_id);
         self.put_new(Part::User, account);
         self.put_new(Part::Credentials, credentials);
@@ -151,10 +139,7 @@ impl Transaction {
 
     /// Makes `user_id` the owner of `email`. The condition fails (`Part::Email`) when the address is taken.
     pub fn reserve_email(&mut self, email: &Email, user_id: UserId, committee_id: CommitteeId) {
-        let owner = keys::email(email).holding(&EmailOwner {
-            user_id,
-            committee_id,
-        });
+        let owner = keys::email(email).holding(&EmailOwner { user_id, committee_id });
         self.put_new(Part::Email, owner);
     }
 
@@ -182,9 +167,7 @@ impl Transaction {
             .when("card.version = :before")
             .number(":before", before.version);
         let (was, is) = (update.serialised(before), update.serialised(after));
-        let changed = is
-            .iter()
-            .filter(|(field, value)| was.get(*field) != Some(value));
+        let changed = is.iter().filter(|(field, value)| was.get(*field) != Some(value));
         let mut sets = Vec::new();
         for (number, (field, value)) in changed.enumerate() {
             sets.push(format!("card.#s{number} = :s{number}"));
@@ -195,11 +178,7 @@ impl Transaction {
             return;
         }
         let mut removes = Vec::new();
-        for (number, field) in was
-            .keys()
-            .filter(|field| !is.contains_key(*field))
-            .enumerate()
-        {
+        for (number, field) in was.keys().filter(|field| !is.contains_key(*field)).enumerate() {
             removes.push(format!("card.#r{number}"));
             update = update.name(format!("#r{number}"), field);
         }
@@ -208,29 +187,21 @@ impl Transaction {
             removes.extend(["listPk".to_owned(), "listSk".to_owned()]);
             sets.push("duePk = :erase, dueAt = :erased".to_owned());
             update = update
-                .text(
-                    ":erase",
-                    &keys::shard(keys::ERASE_DUE, &keys::user(before.user_id).pk),
-                )
+                .text(":erase", &keys::shard(keys::ERASE_DUE, &keys::user(before.user_id).pk))
                 .number(":erased", erased_at.unix_milliseconds());
         } else if before.unverified_until.is_some() && after.unverified_until.is_none() {
             removes.extend(["duePk".to_owned(), "dueAt".to_owned()]);
         }
         if after.erased_at.is_none() && index_key != keys::user_index_key(before) {
             sets.push("listPk = :listPk, listSk = :listSk".to_owned());
-            update = update
-                .text(":listPk", &index_key.pk)
-                .text(":listSk", &index_key.sk);
+            update = update.text(":listPk", &index_key.pk).text(":listSk", &index_key.sk);
         }
         let removed = if removes.is_empty() {
             String::new()
         } else {
             format!(" REMOVE {}", removes.join(", "))
         };
-        self.update(
-            Part::User,
-            update.expression(format!("SET {}{removed}", sets.join(", "))),
-        );
+        self.update(Part::User, update.expression(format!("SET {}{removed}", sets.join(", "))));
         self.update_admins(before, after);
     }
 
@@ -250,9 +221,8 @@ impl Transaction {
 
     /// Checks that `hash` is still the password hash of `user`; otherwise the condition fails (`Part::Credentials`).
     pub fn require_password(&mut self, user: UserId, hash: &str) {
-        let check = Write::at(&keys::credentials(user))
-            .when("passwordHash = :hash")
-            .text(":hash", hash);
+        let check =
+            Write::at(&keys::credentials(user)).when("passwordHash = :hash").text(":hash", hash);
         self.check(Part::Credentials, check);
     }
 
@@ -269,9 +239,8 @@ impl Transaction {
                 self.update(Part::Credentials, update);
             }
             None => {
-                let credentials = keys::credentials(user).holding(&Credentials {
-                    password_hash: new_hash.to_owned(),
-                });
+                let credentials = keys::credentials(user)
+                    .holding(&Credentials { password_hash: new_hash.to_owned() });
                 self.put_new(Part::Credentials, credentials);
             }
         }
@@ -287,17 +256,15 @@ impl Transaction {
     pub fn update_admins(&mut self, before: &User, after: &User) {
         let update = Write::at(&keys::admins());
         let update = update.attribute(":id", AttributeValue::Ss(vec![before.user_id.to_string()]));
-        let update = match (
-            before.is_active_verified_super_admin(),
-            after.is_active_verified_super_admin(),
-        ) {
-            (true, false) => update
-                .expression("DELETE ids :id")
-                .when("size(ids) > :one")
-                .number(":one", 1),
-            (false, true) => update.expression("ADD ids :id"),
-            _ => return,
-        };
+        let update =
+            match (before.is_active_verified_super_admin(), after.is_active_verified_super_admin())
+            {
+                (true, false) => {
+                    update.expression("DELETE ids :id").when("size(ids) > :one").number(":one", 1)
+                }
+                (false, true) => update.expression("ADD ids :id"),
+                _ => return,
+            };
         self.update(Part::Admins, update);
     }
 }

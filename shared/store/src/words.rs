@@ -67,19 +67,13 @@ pub fn course_id(pk: &str) -> Option<CourseId> {
 
 /// The entries of `course`, one per term; empty while it is not published.
 pub(crate) fn entries(course: &CourseSummary, version: IndexVersion) -> Vec<Write> {
-    let Some(published_at) = course
-        .published_at
-        .filter(|_| course.state == State::Published)
+    let Some(published_at) = course.published_at.filter(|_| course.state == State::Published)
     else {
         return Vec::new();
     };
-    let entry = Entry {
-        words: version.terms(course),
-    };
-    let keys = entry
-        .words
-        .iter()
-        .map(|term| keys::entry(version, term, published_at, course.course_id));
+    let entry = Entry { words: version.terms(course) };
+    let keys =
+        entry.words.iter().map(|term| keys::entry(version, term, published_at, course.course_id));
     keys.map(|key| key.holding(&entry)).collect()
 }
 
@@ -139,11 +133,8 @@ impl Store {
                 }
             }
             let is_last = changes.peek().is_none();
-            let update = if is_last {
-                course.current(versions)
-            } else {
-                course.unfinished(versions)
-            };
+            let update =
+                if is_last { course.current(versions) } else { course.unfinished(versions) };
             tx.update(Part::Course, update);
             if tx.commit().await? != CommitOutcome::Committed {
                 return Ok(false);
@@ -231,11 +222,7 @@ impl Indexed {
                 removed.push(name);
             }
         }
-        update.expression(format!(
-            "SET {} REMOVE {}",
-            sets.join(", "),
-            removed.join(", ")
-        ))
+        update.expression(format!("SET {} REMOVE {}", sets.join(", "), removed.join(", ")))
     }
 
     fn unfinished(&self, versions: &[Terms]) -> Write {
@@ -261,15 +248,11 @@ impl Indexed {
 
 impl Terms {
     fn added(&self) -> impl Iterator<Item = &String> {
-        self.wanted
-            .iter()
-            .filter(|term| !self.indexed.contains(term))
+        self.wanted.iter().filter(|term| !self.indexed.contains(term))
     }
 
     fn removed(&self) -> impl Iterator<Item = &String> {
-        self.indexed
-            .iter()
-            .filter(|term| !self.wanted.contains(term))
+        self.indexed.iter().filter(|term| !self.wanted.contains(term))
     }
 
     fn counts(&self) -> Vec<Write> {

@@ -186,9 +186,7 @@ impl Write {
                 )
             }
             Action::Check => {
-                let check = ConditionCheck::builder()
-                    .table_name(table)
-                    .set_key(Some(self.item));
+                let check = ConditionCheck::builder().table_name(table).set_key(Some(self.item));
                 let check = check.set_condition_expression(self.condition);
                 item.condition_check(
                     check
@@ -216,10 +214,7 @@ fn some<V>(map: HashMap<String, V>) -> Option<HashMap<String, V>> {
 
 impl Key {
     pub(crate) fn item(&self) -> Item {
-        HashMap::from([
-            ("pk".to_owned(), text(&self.pk)),
-            ("sk".to_owned(), text(&self.sk)),
-        ])
+        HashMap::from([("pk".to_owned(), text(&self.pk)), ("sk".to_owned(), text(&self.sk))])
     }
 
     /// A put of `value` at this key.
@@ -253,15 +248,7 @@ impl Store {
         let mut retries = Retries::new();
         loop {
             let timer = RequestTimer::start();
-            let Write {
-                table,
-                item,
-                condition,
-                expression,
-                names,
-                values,
-                ..
-            } = update.clone();
+            let Write { table, item, condition, expression, names, values, .. } = update.clone();
             let request = self
                 .writes
                 .update_item()
@@ -312,9 +299,7 @@ impl Store {
         &self,
         parts: &[TransactWriteItem],
     ) -> Result<Option<usize>, StoreError> {
-        let token = uuid::Builder::from_random_bytes(random_bytes()?)
-            .into_uuid()
-            .to_string();
+        let token = uuid::Builder::from_random_bytes(random_bytes()?).into_uuid().to_string();
         let mut retries = Retries::new();
         // An attempt without an answer may have taken effect, whatever the later ones report.
         let mut unanswered = None;

@@ -13,24 +13,16 @@ async fn token_is_renewed_after_half_its_lifetime_in_the_same_session() {
     assert_eq!(first.expect_ok()["user"]["token"], member.token());
 
     world.clock().advance(Duration::from_secs(6 * 3600 - 2));
-    assert_eq!(
-        member.get("/auth/check").await.header("authorization"),
-        member.token()
-    );
+    assert_eq!(member.get("/auth/check").await.header("authorization"), member.token());
     world.clock().advance(Duration::from_secs(2));
     let fresh = member.get("/auth/check").await;
     assert_ne!(fresh.header("authorization"), member.token());
     let renewed = member.with_token(fresh.header("authorization"));
     world.clock().advance(Duration::from_secs(6 * 3600));
-    member
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    member.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
     renewed.get("/auth/check").await.expect_ok();
-    let sessions = renewed.get("/auth/sessions").await.expect_ok()["sessions"]
-        .as_array()
-        .unwrap()
-        .len();
+    let sessions =
+        renewed.get("/auth/sessions").await.expect_ok()["sessions"].as_array().unwrap().len();
     assert_eq!(sessions, 1);
 }
 
@@ -43,10 +35,7 @@ async fn session_renewed_repeatedly_ends_after_session_days() {
     world.clock().advance(Duration::from_secs(36_000));
     member = member.with_token(member.get("/auth/check").await.header("authorization"));
     world.clock().advance(Duration::from_secs(400));
-    member
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    member.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -54,10 +43,7 @@ async fn unchanged_response_if_none_match_returns_304() {
     let world = World::new().await;
     let member = world.member().await;
     let first = member.get("/auth/check").await;
-    let second = member
-        .with("if-none-match", first.header("etag"))
-        .get("/auth/check")
-        .await;
+    let second = member.with("if-none-match", first.header("etag")).get("/auth/check").await;
     assert_eq!(second.status, 304);
     assert_eq!(second.header("authorization"), member.token());
 }
@@ -88,12 +74,7 @@ async fn missing_or_invalid_token_returns_401_with_challenge() {
     let answer = anonymous.get("/auth/check").await;
     answer.expect_error(ErrorCode::BadAuthCombination);
     assert_eq!(answer.header("www-authenticate"), "Bearer realm=\"halqa\"");
-    for token in [
-        "Bearer x",
-        "Bearer a.b.c",
-        "bearer ",
-        "Bearer eyJhbGciOiJub25lIn0.e30.",
-    ] {
+    for token in ["Bearer x", "Bearer a.b.c", "bearer ", "Bearer eyJhbGciOiJub25lIn0.e30."] {
         let answer = anonymous.with_token(token).get("/auth/check").await;
         answer.expect_error(ErrorCode::BadAuthCombination);
         let expected = if token == "bearer " {
@@ -111,11 +92,7 @@ async fn bearer_scheme_any_case_accepted_other_token_places_rejected() {
     let member = world.member().await;
     let token = member.token().strip_prefix("Bearer ").unwrap().to_owned();
     let anonymous = world.anonymous();
-    anonymous
-        .with_token(&format!("bEaReR {token}"))
-        .get("/auth/check")
-        .await
-        .expect_ok();
+    anonymous.with_token(&format!("bEaReR {token}")).get("/auth/check").await.expect_ok();
     anonymous
         .with_token(&format!("Basic {token}"))
         .get("/auth/check")
@@ -169,20 +146,12 @@ async fn token_issued_in_the_future_is_rejected() {
     let world = World::new().await;
     let member = world.member().await;
     world.clock().step_back(Duration::from_secs(60));
-    member
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    member.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn unverified_account_can_check_its_session() {
     let world = World::new().await;
-    let person = world
-        .person(NewPerson::with(Profile::Member).unverified())
-        .await;
-    assert_eq!(
-        person.get("/auth/check").await.expect_ok()["user"]["isVerified"],
-        false
-    );
+    let person = world.person(NewPerson::with(Profile::Member).unverified()).await;
+    assert_eq!(person.get("/auth/check").await.expect_ok()["user"]["isVerified"], false);
 }

@@ -4,12 +4,7 @@ use tests::World;
 #[tokio::test]
 async fn account_has_eighteen_fields_and_no_secret() {
     let world = World::new().await;
-    let body = world
-        .member()
-        .await
-        .get("/auth/current-user")
-        .await
-        .expect_ok();
+    let body = world.member().await.get("/auth/current-user").await.expect_ok();
     let user = body["user"].as_object().unwrap();
     assert_eq!(user.len(), 18);
     for secret in [
@@ -28,9 +23,5 @@ async fn account_has_eighteen_fields_and_no_secret() {
 #[tokio::test]
 async fn request_without_token_returns_401() {
     let world = World::new().await;
-    world
-        .anonymous()
-        .get("/auth/current-user")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    world.anonymous().get("/auth/current-user").await.expect_error(ErrorCode::BadAuthCombination);
 }

@@ -52,10 +52,7 @@ async fn correct_password_returns_session_and_own_account() {
     assert_eq!(user["Committee"]["committeeID"], user["committeeID"]);
     assert_eq!(user["permissions"], "[]");
     assert_eq!(user["role"], json!(null));
-    assert_eq!(
-        (&user["phone"], &user["phoneCode"]),
-        (&json!(""), &json!(""))
-    );
+    assert_eq!((&user["phone"], &user["phoneCode"]), (&json!(""), &json!("")));
     assert_eq!(user["avatar"], "/media/default.png");
 }
 
@@ -66,12 +63,7 @@ async fn token_is_in_header_and_body() {
     let token = answer.json()["user"]["token"].as_str().unwrap().to_owned();
     assert!(token.starts_with("Bearer "));
     assert_eq!(answer.header("authorization"), token);
-    world
-        .anonymous()
-        .with_token(&token)
-        .get("/auth/current-user")
-        .await
-        .expect_ok();
+    world.anonymous().with_token(&token).get("/auth/current-user").await.expect_ok();
 }
 
 #[tokio::test]
@@ -87,32 +79,15 @@ async fn email_is_trimmed_and_case_insensitive() {
 #[tokio::test]
 async fn wrong_unknown_and_inactive_get_identical_responses() {
     let world = World::new().await;
-    let closed = world
-        .account(&NewPerson::with(Profile::Member).inactive())
-        .await;
-    let wrong = world
-        .anonymous()
-        .login("admin@example.org", "not the password")
-        .await;
+    let closed = world.account(&NewPerson::with(Profile::Member).inactive()).await;
+    let wrong = world.anonymous().login("admin@example.org", "not the password").await;
     wrong.expect_error(ErrorCode::BadAuthCombination);
     assert_eq!(wrong.header("www-authenticate"), "Bearer realm=\"halqa\"");
     for other in [
-        world
-            .anonymous()
-            .login("unknown@example.org", PASSWORD)
-            .await,
-        world
-            .anonymous()
-            .login(closed.email.as_str(), PASSWORD)
-            .await,
-        world
-            .anonymous()
-            .login("admin@example.org", &format!("{PASSWORD} "))
-            .await,
-        world
-            .anonymous()
-            .login("admin@example.org", &"x".repeat(90_000))
-            .await,
+        world.anonymous().login("unknown@example.org", PASSWORD).await,
+        world.anonymous().login(closed.email.as_str(), PASSWORD).await,
+        world.anonymous().login("admin@example.org", &format!("{PASSWORD} ")).await,
+        world.anonymous().login("admin@example.org", &"x".repeat(90_000)).await,
     ] {
         assert_eq!((other.status, &other.body), (wrong.status, &wrong.body));
         let names = |answer: &tests::Answer| answer.headers.keys().cloned().collect::<HashSet<_>>();
@@ -123,20 +98,14 @@ async fn wrong_unknown_and_inactive_get_identical_responses() {
 #[tokio::test]
 async fn known_and_unknown_addresses_cost_the_same_store_requests() {
     let world = World::new().await;
-    let closed = world
-        .account(&NewPerson::with(Profile::Member).inactive())
-        .await;
+    let closed = world.account(&NewPerson::with(Profile::Member).inactive()).await;
     for (email, password) in [
         ("admin@example.org", "not the password"),
         ("unknown@example.org", PASSWORD),
         (closed.email.as_str(), PASSWORD),
     ] {
         let cost = world.anonymous().login(email, password).await.cost;
-        assert_eq!(
-            (cost.round_trips, cost.requests, cost.writes),
-            (2, 7, 4.0),
-            "{email}"
-        );
+        assert_eq!((cost.round_trips, cost.requests, cost.writes), (2, 7, 4.0), "{email}");
     }
 }
 
@@ -156,10 +125,7 @@ async fn missing_fields_are_all_reported() {
     let required = ErrorCode::FieldRequired.code().to_owned();
     assert_eq!(
         answer.errors(),
-        [
-            ("email".to_owned(), required.clone()),
-            ("password".to_owned(), required)
-        ]
+        [("email".to_owned(), required.clone()), ("password".to_owned(), required)]
     );
 }
 
@@ -168,51 +134,24 @@ async fn invalid_field_is_reported_with_its_error_code() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     for (body, field, error_code) in [
-        (
-            json!({ "email": "a@example.org" }),
-            "password",
-            ErrorCode::FieldRequired,
-        ),
+        (json!({ "email": "a@example.org" }), "password", ErrorCode::FieldRequired),
         (
             json!({ "email": "a@example.org", "password": null }),
             "password",
             ErrorCode::FieldRequired,
         ),
-        (
-            json!({ "email": "a@example.org", "password": "" }),
-            "password",
-            ErrorCode::FieldRequired,
-        ),
+        (json!({ "email": "a@example.org", "password": "" }), "password", ErrorCode::FieldRequired),
         (
             json!({ "email": "a@example.org", "password": 12345678 }),
             "password",
             ErrorCode::FieldType,
         ),
-        (
-            json!({ "email": "  ", "password": "x" }),
-            "email",
-            ErrorCode::FieldRequired,
-        ),
-        (
-            json!({ "email": "amina", "password": "x" }),
-            "email",
-            ErrorCode::EmailInvalid,
-        ),
-        (
-            json!({ "email": ["a@example.org"], "password": "x" }),
-            "email",
-            ErrorCode::FieldType,
-        ),
-        (
-            json!({ "email": { "$ne": "" }, "password": "x" }),
-            "email",
-            ErrorCode::FieldType,
-        ),
+        (json!({ "email": "  ", "password": "x" }), "email", ErrorCode::FieldRequired),
+        (json!({ "email": "amina", "password": "x" }), "email", ErrorCode::EmailInvalid),
+        (json!({ "email": ["a@example.org"], "password": "x" }), "email", ErrorCode::FieldType),
+        (json!({ "email": { "$ne": "" }, "password": "x" }), "email", ErrorCode::FieldType),
     ] {
-        anonymous
-            .post("/auth/login", body)
-            .await
-            .expect_field_error(field, error_code);
+        anonymous.post("/auth/login", body).await.expect_field_error(field, error_code);
     }
 }
 
@@ -226,16 +165,12 @@ async fn sign_ins_are_recorded_and_last_ten_shown_newest_first() {
     let mut last = json!(null);
     for count in 1..=11 {
         world.clock().advance(Duration::from_secs(1));
-        let body = person
-            .login("admin@example.org", PASSWORD)
-            .await
-            .expect_success(Message::LoginSuccess);
+        let body =
+            person.login("admin@example.org", PASSWORD).await.expect_success(Message::LoginSuccess);
         let activity = body["user"]["LoginActivity"].as_array().unwrap().clone();
         assert_eq!(activity.len(), count.min(10));
-        let ids: Vec<u64> = activity
-            .iter()
-            .map(|entry| entry["loginActivityID"].as_u64().unwrap())
-            .collect();
+        let ids: Vec<u64> =
+            activity.iter().map(|entry| entry["loginActivityID"].as_u64().unwrap()).collect();
         assert!(ids.is_sorted_by(|newer, older| newer > older), "{ids:?}");
         last = activity[0].clone();
     }
@@ -250,12 +185,8 @@ async fn sign_ins_are_recorded_and_last_ten_shown_newest_first() {
 async fn sign_ins_in_the_same_microsecond_are_all_recorded() {
     let world = World::new().await;
     let people: Vec<_> = (0..8).map(|_| world.anonymous()).collect();
-    let answers = join_all(
-        people
-            .iter()
-            .map(|person| person.login("admin@example.org", PASSWORD)),
-    )
-    .await;
+    let answers =
+        join_all(people.iter().map(|person| person.login("admin@example.org", PASSWORD))).await;
     let tokens: HashSet<String> = answers
         .iter()
         .map(|answer| answer.expect_success(Message::LoginSuccess)["user"]["token"].to_string())
@@ -273,10 +204,7 @@ async fn sign_ins_in_the_same_microsecond_are_all_recorded() {
 
 /// Signs `person` in as the super admin; returns how many mails were sent so far.
 async fn mails_after_sign_in(world: &World, person: &Person) -> usize {
-    person
-        .login("admin@example.org", PASSWORD)
-        .await
-        .expect_success(Message::LoginSuccess);
+    person.login("admin@example.org", PASSWORD).await.expect_success(Message::LoginSuccess);
     world.mails("admin@example.org").await.len()
 }
 
@@ -410,16 +338,10 @@ async fn ten_failures_from_one_network_block_account_in_that_network_only() {
         .await
         .expect_success(Message::LoginSuccess);
     let other = world.account(&NewPerson::with(Profile::Member)).await;
-    attacker
-        .login(other.email.as_str(), PASSWORD)
-        .await
-        .expect_success(Message::LoginSuccess);
+    attacker.login(other.email.as_str(), PASSWORD).await.expect_success(Message::LoginSuccess);
 
     world.clock().advance(Duration::from_secs(15 * 60));
-    attacker
-        .login("admin@example.org", PASSWORD)
-        .await
-        .expect_success(Message::LoginSuccess);
+    attacker.login("admin@example.org", PASSWORD).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -452,14 +374,12 @@ async fn fifty_concurrent_failures_only_ten_are_tried() {
     let attacker = world.anonymous();
     let answers =
         join_all((0..50).map(|_| attacker.login("admin@example.org", "not the password"))).await;
-    let tried = answers
-        .iter()
-        .filter(|answer| answer.code() == ErrorCode::BadAuthCombination.code());
+    let tried =
+        answers.iter().filter(|answer| answer.code() == ErrorCode::BadAuthCombination.code());
     // 503 if the machine is too busy to hash within the time of a request: that attempt is released for another one.
     let busy = answers.iter().filter(|answer| answer.status == 503);
-    let refused = answers
-        .iter()
-        .filter(|answer| answer.code() == ErrorCode::TooManyAttempts.code());
+    let refused =
+        answers.iter().filter(|answer| answer.code() == ErrorCode::TooManyAttempts.code());
     let (tried, busy, refused) = (tried.count(), busy.count(), refused.count());
     assert_eq!(tried + busy + refused, 50, "{answers:?}");
     assert!(tried <= 10 && tried + busy >= 10, "{answers:?}");
@@ -486,10 +406,7 @@ async fn successful_sign_ins_are_not_counted() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let person = world.anonymous();
     for _ in 0..12 {
-        person
-            .login("admin@example.org", PASSWORD)
-            .await
-            .expect_success(Message::LoginSuccess);
+        person.login("admin@example.org", PASSWORD).await.expect_success(Message::LoginSuccess);
     }
 }
 
@@ -498,9 +415,7 @@ fn counts(world: &World, name: &str) -> Vec<String> {
     let start = format!("COUNTER#{name}");
     let items = world.items("transient").into_iter();
     let counters = items.filter(|item| item["pk"]["S"].as_str().unwrap().starts_with(&start));
-    counters
-        .map(|item| item["n"]["N"].as_str().unwrap().to_owned())
-        .collect()
+    counters.map(|item| item["n"]["N"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
@@ -510,15 +425,10 @@ async fn concurrent_sign_ins_from_one_network_are_not_counted() {
     for _ in 0..8 {
         users.push(world.account(&NewPerson::with(Profile::Member)).await);
     }
-    let conflicts = Strictness {
-        transaction_ms: 2,
-        ..Strictness::default()
-    };
+    let conflicts = Strictness { transaction_ms: 2, ..Strictness::default() };
     world.cloud().set_strictness(conflicts);
     let network = world.anonymous();
-    let sign_ins = users
-        .iter()
-        .map(|user| network.login(user.email.as_str(), PASSWORD));
+    let sign_ins = users.iter().map(|user| network.login(user.email.as_str(), PASSWORD));
     for answer in join_all(sign_ins).await {
         answer.expect_success(Message::LoginSuccess);
     }
@@ -554,9 +464,7 @@ async fn blocked_network_does_not_fill_the_accounts_counter() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let attacker = world.anonymous();
     for _ in 0..120 {
-        attacker
-            .login("admin@example.org", "not the password")
-            .await;
+        attacker.login("admin@example.org", "not the password").await;
     }
     world
         .anonymous()
@@ -580,32 +488,14 @@ async fn administrator_access_token_has_shorter_lifetime() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let claims = |token: &str| -> Value {
         let part = token.split('.').nth(1).unwrap();
-        serde_json::from_slice(
-            &data_encoding::BASE64URL_NOPAD
-                .decode(part.as_bytes())
-                .unwrap(),
-        )
-        .unwrap()
+        serde_json::from_slice(&data_encoding::BASE64URL_NOPAD.decode(part.as_bytes()).unwrap())
+            .unwrap()
     };
     let member = world.member().await;
     for (person, hours) in [(world.admin().await, 4), (member, 12)] {
         let claims = claims(person.token());
-        assert_eq!(
-            claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(),
-            hours * 3600
-        );
-        for claim in [
-            "iss",
-            "aud",
-            "sub",
-            "sid",
-            "jti",
-            "iat",
-            "nbf",
-            "exp",
-            "auth_time",
-            "amr",
-        ] {
+        assert_eq!(claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(), hours * 3600);
+        for claim in ["iss", "aud", "sub", "sid", "jti", "iat", "nbf", "exp", "auth_time", "amr"] {
             assert!(!claims[claim].is_null(), "{claim}");
         }
     }
@@ -621,10 +511,7 @@ async fn password_hash_with_old_parameters_is_upgraded_at_sign_in() {
         .await
         .expect_success(Message::LoginSuccess);
     let upgraded = password_hash(&world, &account).await;
-    assert!(
-        upgraded.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
-        "{upgraded}"
-    );
+    assert!(upgraded.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{upgraded}");
     world
         .anonymous()
         .login(account.email.as_str(), PASSWORD)
@@ -666,11 +553,7 @@ async fn sign_ins_during_a_password_change_are_answered() {
     for answer in answers {
         assert!([200, 401].contains(&answer.status), "{answer:?}");
     }
-    world
-        .anonymous()
-        .login(email, new)
-        .await
-        .expect_success(Message::LoginSuccess);
+    world.anonymous().login(email, new).await.expect_success(Message::LoginSuccess);
 }
 
 /// Waits until the function `auth` reads an account for the first time.
@@ -710,9 +593,7 @@ fn weak_hash() -> String {
     let params = argon2::Params::new(64, 1, 1, Some(32)).unwrap();
     let mut output = [0; 32];
     let argon2 = argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, params);
-    argon2
-        .hash_password_into(PASSWORD.as_bytes(), b"somesalt", &mut output)
-        .unwrap();
+    argon2.hash_password_into(PASSWORD.as_bytes(), b"somesalt", &mut output).unwrap();
     data_encoding::BASE64_NOPAD.encode(&output)
 }
 

@@ -7,18 +7,14 @@ use tests::World;
 async fn logout_ends_this_session_and_keeps_others() {
     let world = World::new().await;
     let (here, there) = (world.admin().await, world.admin().await);
-    here.post("/auth/logout", json!({}))
-        .await
-        .expect_success(Message::LogoutSuccess);
+    here.post("/auth/logout", json!({})).await.expect_success(Message::LogoutSuccess);
     let refused = here.get("/auth/check").await;
     refused.expect_error(ErrorCode::BadAuthCombination);
     assert_eq!(
         refused.header("www-authenticate"),
         "Bearer realm=\"halqa\", error=\"invalid_token\""
     );
-    here.post("/auth/logout", json!({}))
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    here.post("/auth/logout", json!({})).await.expect_error(ErrorCode::BadAuthCombination);
     there.get("/auth/check").await.expect_ok();
 }
 
@@ -28,14 +24,8 @@ async fn logout_takes_effect_in_every_process_at_once() {
     let member = world.member().await;
     let elsewhere = member.via(&world.another_process());
     elsewhere.get("/auth/check").await.expect_ok();
-    member
-        .post("/auth/logout", json!({}))
-        .await
-        .expect_success(Message::LogoutSuccess);
-    elsewhere
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    member.post("/auth/logout", json!({})).await.expect_success(Message::LogoutSuccess);
+    elsewhere.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -44,12 +34,7 @@ async fn concurrent_logouts_end_the_session_and_none_fails() {
     let member = world.member().await;
     let answers = join_all((0..10).map(|_| member.post("/auth/logout", json!({})))).await;
     assert!(answers.iter().any(|answer| answer.status == 200));
-    assert!(
-        answers
-            .iter()
-            .all(|answer| [200, 401].contains(&answer.status)),
-        "{answers:?}"
-    );
+    assert!(answers.iter().all(|answer| [200, 401].contains(&answer.status)), "{answers:?}");
 }
 
 #[tokio::test]
@@ -75,23 +60,14 @@ async fn logout_beside_a_renewal_of_the_session_ends_it() {
 async fn ended_session_request_counts_against_the_address() {
     let world = World::new().await;
     let member = world.member().await;
-    member
-        .post("/auth/logout", json!({}))
-        .await
-        .expect_success(Message::LogoutSuccess);
+    member.post("/auth/logout", json!({})).await.expect_success(Message::LogoutSuccess);
     assert_eq!(
-        member
-            .get("/auth/check")
-            .await
-            .header("x-ratelimit-remaining"),
+        member.get("/auth/check").await.header("x-ratelimit-remaining"),
         "98",
         "this process reads that the session has ended"
     );
     assert_eq!(
-        member
-            .get("/auth/check")
-            .await
-            .header("x-ratelimit-remaining"),
+        member.get("/auth/check").await.header("x-ratelimit-remaining"),
         "99",
         "counts against the address"
     );

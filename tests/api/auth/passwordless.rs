@@ -9,19 +9,13 @@ use serde_json::{Value, json};
 use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World, until_answered};
 
 async fn ask(person: &Person, email: &str) -> Answer {
-    person
-        .post("/auth/passwordless", json!({ "email": email }))
-        .await
+    person.post("/auth/passwordless", json!({ "email": email })).await
 }
 
 /// Requests a code for `email`: a person with the token that the six digits need.
 async fn pending(world: &World, email: &str) -> Person {
-    let requested = ask(&world.anonymous(), email)
-        .await
-        .expect_success(Message::PasswordlessSent);
-    world
-        .anonymous()
-        .with_token(requested["token"].as_str().unwrap())
+    let requested = ask(&world.anonymous(), email).await.expect_success(Message::PasswordlessSent);
+    world.anonymous().with_token(requested["token"].as_str().unwrap())
 }
 
 async fn sign_in(person: &Person, code: &str) -> Answer {
@@ -43,15 +37,10 @@ async fn six_digit_code_with_its_token_signs_in_once() {
     let answer = sign_in(&person, &code).await;
     let view = answer.expect_success(Message::LoginSuccess);
     assert_eq!(
-        (
-            view["user"].as_object().unwrap().len(),
-            answer.header("authorization")
-        ),
+        (view["user"].as_object().unwrap().len(), answer.header("authorization")),
         (25, view["user"]["token"].as_str().unwrap())
     );
-    sign_in(&person, &code)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    sign_in(&person, &code).await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -62,38 +51,23 @@ async fn link_signs_in_on_any_device_and_invalidates_the_digits() {
         world.mailed_code("admin@example.org").await,
         world.mailed_link("admin@example.org").await,
     );
-    sign_in(&world.anonymous(), &link)
-        .await
-        .expect_success(Message::LoginSuccess);
-    sign_in(&world.anonymous(), &link)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    sign_in(&person, &code)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    sign_in(&world.anonymous(), &link).await.expect_success(Message::LoginSuccess);
+    sign_in(&world.anonymous(), &link).await.expect_error(ErrorCode::BadAuthCombination);
+    sign_in(&person, &code).await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn missing_or_malformed_code_returns_401() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
-    for query in [
-        "",
-        "?code=",
-        "?code=12345",
-        "?code=abcdef",
-        "?code=%00",
-        "?other=1",
-    ] {
+    for query in ["", "?code=", "?code=12345", "?code=abcdef", "?code=%00", "?other=1"] {
         person
             .get(&format!("/auth/passwordless{query}"))
             .await
             .expect_error(ErrorCode::BadAuthCombination);
     }
     let long = "a".repeat(500);
-    sign_in(&person, &long)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    sign_in(&person, &long).await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -102,18 +76,13 @@ async fn head_and_prefetch_do_not_use_up_the_code() {
     let person = pending(&world, "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
     let path = format!("/api/v1/auth/passwordless?code={link}");
-    assert_eq!(
-        person.send(Method::HEAD, &path, "".into()).await.status,
-        405
-    );
+    assert_eq!(person.send(Method::HEAD, &path, "".into()).await.status, 405);
     person
         .with("sec-purpose", "prefetch")
         .get(&format!("/auth/passwordless?code={link}"))
         .await
         .expect_error(ErrorCode::PrefetchRefused);
-    sign_in(&person.with("if-none-match", "*"), &link)
-        .await
-        .expect_success(Message::LoginSuccess);
+    sign_in(&person.with("if-none-match", "*"), &link).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -122,20 +91,10 @@ async fn link_used_fifty_times_at_once_signs_in_once() {
     pending(&world, "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
     let people: Vec<_> = (0..50).map(|_| world.anonymous()).collect();
-    let answers = people
-        .iter()
-        .map(|person| until_answered(async || sign_in(person, &link).await));
+    let answers = people.iter().map(|person| until_answered(async || sign_in(person, &link).await));
     let answers = join_all(answers).await;
-    assert_eq!(
-        answers.iter().filter(|answer| answer.status == 200).count(),
-        1
-    );
-    assert!(
-        answers
-            .iter()
-            .all(|answer| [200, 401].contains(&answer.status)),
-        "{answers:?}"
-    );
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
+    assert!(answers.iter().all(|answer| [200, 401].contains(&answer.status)), "{answers:?}");
 }
 
 #[tokio::test]
@@ -177,20 +136,10 @@ async fn known_and_unknown_addresses_same_response_and_cost() {
     }
     let world = World::new().await;
     let closed = world.account(&closed).await;
-    world
-        .anonymous()
-        .post(
-            "/auth/passwordless",
-            json!({ "email": "unknown@example.org" }),
-        )
-        .await;
+    world.anonymous().post("/auth/passwordless", json!({ "email": "unknown@example.org" })).await;
     ask(&world.anonymous(), closed.email.as_str()).await;
     world.deliver().await;
-    assert_eq!(
-        world.cloud().recorder().mails().len(),
-        0,
-        "no message is sent"
-    );
+    assert_eq!(world.cloud().recorder().mails().len(), 0, "no message is sent");
 }
 
 #[tokio::test]
@@ -199,11 +148,7 @@ async fn invalid_request_field_is_reported() {
     let anonymous = world.anonymous();
     for (body, field, error_code) in [
         (json!({}), "email", ErrorCode::FieldRequired),
-        (
-            json!({ "email": "nobody" }),
-            "email",
-            ErrorCode::EmailInvalid,
-        ),
+        (json!({ "email": "nobody" }), "email", ErrorCode::EmailInvalid),
         (
             json!({ "email": "a@example.org", "sendMethode": "fax" }),
             "sendMethode",
@@ -215,27 +160,20 @@ async fn invalid_request_field_is_reported() {
             ErrorCode::FieldType,
         ),
     ] {
-        anonymous
-            .post("/auth/passwordless", body)
-            .await
-            .expect_field_error(field, error_code);
+        anonymous.post("/auth/passwordless", body).await.expect_field_error(field, error_code);
     }
 }
 
 #[tokio::test]
 async fn code_goes_by_sms_if_phone_is_verified_otherwise_by_mail() {
     let world = World::new().await;
-    let reached = world
-        .account(&NewPerson::with(Profile::Member).with_phone("216", "20123456"))
-        .await;
+    let reached =
+        world.account(&NewPerson::with(Profile::Member).with_phone("216", "20123456")).await;
     let unproved = world.account(&NewPerson::with(Profile::Member)).await;
     for user in [&reached, &unproved] {
         world
             .anonymous()
-            .post(
-                "/auth/passwordless",
-                json!({ "email": user.email, "sendMethode": "sms" }),
-            )
+            .post("/auth/passwordless", json!({ "email": user.email, "sendMethode": "sms" }))
             .await
             .expect_success(Message::PasswordlessSent);
     }
@@ -250,28 +188,18 @@ async fn mailed_code_verifies_the_account_texted_code_does_not() {
     let unverified = NewPerson::with(Profile::Member).unverified();
     let mailed = world.account(&unverified).await;
     pending(&world, mailed.email.as_str()).await;
-    let view = sign_in(
-        &world.anonymous(),
-        &world.mailed_link(mailed.email.as_str()).await,
-    )
-    .await
-    .expect_success(Message::LoginSuccess);
+    let view = sign_in(&world.anonymous(), &world.mailed_link(mailed.email.as_str()).await)
+        .await
+        .expect_success(Message::LoginSuccess);
     assert_eq!(view["user"]["isVerified"], true);
     assert!(world.user(mailed.user_id).await.is_verified);
 
-    let texted = world
-        .account(&unverified.with_phone("216", "20123456"))
-        .await;
+    let texted = world.account(&unverified.with_phone("216", "20123456")).await;
     let requested = world
         .anonymous()
-        .post(
-            "/auth/passwordless",
-            json!({ "email": texted.email, "sendMethode": "sms" }),
-        )
+        .post("/auth/passwordless", json!({ "email": texted.email, "sendMethode": "sms" }))
         .await;
-    let person = world
-        .anonymous()
-        .with_token(requested.json()["token"].as_str().unwrap());
+    let person = world.anonymous().with_token(requested.json()["token"].as_str().unwrap());
     sign_in(&person, &world.texted_code("+21620123456").await)
         .await
         .expect_success(Message::LoginSuccess);
@@ -281,9 +209,7 @@ async fn mailed_code_verifies_the_account_texted_code_does_not() {
 #[tokio::test]
 async fn code_beside_a_change_of_the_account_can_be_used_afterwards() {
     let world = World::new().await;
-    let account = world
-        .account(&NewPerson::with(Profile::Member).unverified())
-        .await;
+    let account = world.account(&NewPerson::with(Profile::Member).unverified()).await;
     let email = account.email.as_str();
     pending(&world, email).await;
     let code = world.mailed_link(email).await;
@@ -303,24 +229,17 @@ async fn code_beside_a_change_of_the_account_can_be_used_afterwards() {
     let (beside, changed) = tokio::join!(sign_in(&anonymous, &code), change);
     changed.expect_success(Message::TeamMemberUpdated);
     beside.expect_error(ErrorCode::Unavailable);
-    sign_in(&anonymous, &code)
-        .await
-        .expect_success(Message::LoginSuccess);
+    sign_in(&anonymous, &code).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn approval_mode_mailed_code_does_not_verify_the_account() {
     let world = World::with(&[("REGISTRATION", "approval")]).await;
-    let user = world
-        .account(&NewPerson::with(Profile::Member).unverified())
-        .await;
+    let user = world.account(&NewPerson::with(Profile::Member).unverified()).await;
     pending(&world, user.email.as_str()).await;
-    sign_in(
-        &world.anonymous(),
-        &world.mailed_link(user.email.as_str()).await,
-    )
-    .await
-    .expect_success(Message::LoginSuccess);
+    sign_in(&world.anonymous(), &world.mailed_link(user.email.as_str()).await)
+        .await
+        .expect_success(Message::LoginSuccess);
     assert!(!world.user(user.user_id).await.is_verified);
 }
 
@@ -334,17 +253,9 @@ async fn account_with_otp_still_needs_its_otp_code() {
     pending(&world, email).await;
     let answer = sign_in(&world.anonymous(), &world.mailed_link(email).await).await;
     let step = answer.expect_success(Message::OtpRequired);
-    assert_eq!(
-        (answer.header("authorization"), &step["user"]),
-        ("", &Value::Null)
-    );
-    let person = world
-        .anonymous()
-        .with_token(step["token"].as_str().unwrap());
-    person
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    assert_eq!((answer.header("authorization"), &step["user"]), ("", &Value::Null));
+    let person = world.anonymous().with_token(step["token"].as_str().unwrap());
+    person.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
     person
         .post("/otp/verify", json!({ "code": totp_app.code(&world) }))
         .await
@@ -358,16 +269,10 @@ async fn five_wrong_codes_invalidate_the_code_for_that_network_only() {
     let code = world.mailed_code("admin@example.org").await;
     let wrong = if code == "000000" { "000001" } else { "000000" };
     for _ in 0..5 {
-        sign_in(&person, wrong)
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        sign_in(&person, wrong).await.expect_error(ErrorCode::BadAuthCombination);
     }
-    sign_in(&person, &code)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    sign_in(&person.at("10.9.9.9"), &code)
-        .await
-        .expect_success(Message::LoginSuccess);
+    sign_in(&person, &code).await.expect_error(ErrorCode::BadAuthCombination);
+    sign_in(&person.at("10.9.9.9"), &code).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -381,9 +286,7 @@ async fn twenty_wrong_codes_invalidate_the_code_everywhere() {
             .await
             .expect_error(ErrorCode::BadAuthCombination);
     }
-    sign_in(&person.at("10.9.9.9"), &code)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    sign_in(&person.at("10.9.9.9"), &code).await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -391,9 +294,7 @@ async fn wrong_codes_are_limited_to_thirty_per_network() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let person = pending(&world, "unknown@example.org").await;
     for _ in 0..30 {
-        sign_in(&person, "000000")
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        sign_in(&person, "000000").await.expect_error(ErrorCode::BadAuthCombination);
     }
     let refused = sign_in(&person, "000000").await;
     refused.expect_error(ErrorCode::TooManyAttempts);
@@ -408,13 +309,9 @@ async fn code_expires_after_ten_minutes_or_when_replaced() {
     world.clock().advance(Duration::from_secs(60));
     pending(&world, "admin@example.org").await;
     let new = world.mailed_link("admin@example.org").await;
-    sign_in(&first, &old)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    sign_in(&first, &old).await.expect_error(ErrorCode::BadAuthCombination);
     world.clock().advance(Duration::from_secs(600));
-    sign_in(&first, &new)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    sign_in(&first, &new).await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -423,14 +320,8 @@ async fn over_message_limit_nothing_is_sent_and_old_code_stays_valid() {
     let person = pending(&world, "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
     pending(&world, "admin@example.org").await;
-    assert_eq!(
-        world.mails("admin@example.org").await.len(),
-        1,
-        "one per minute"
-    );
-    sign_in(&person, &link)
-        .await
-        .expect_success(Message::LoginSuccess);
+    assert_eq!(world.mails("admin@example.org").await.len(), 1, "one per minute");
+    sign_in(&person, &link).await.expect_success(Message::LoginSuccess);
     for minutes in 1..=4 {
         world.clock().advance(Duration::from_secs(60));
         pending(&world, "admin@example.org").await;
@@ -457,15 +348,9 @@ async fn ten_codes_of_a_kind_a_day_leave_the_other_ways_to_sign_in() {
     assert_eq!(world.mails(email).await.len(), 10);
     let path = format!("/users/reset-password?sendMethode=email&email={email}");
     let anonymous = world.anonymous();
-    anonymous
-        .get(&path)
-        .await
-        .expect_success(Message::ResetCodeSent);
+    anonymous.get(&path).await.expect_success(Message::ResetCodeSent);
     assert_eq!(world.mails(email).await.len(), 11);
-    anonymous
-        .login(email, PASSWORD)
-        .await
-        .expect_success(Message::LoginSuccess);
+    anonymous.login(email, PASSWORD).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -481,9 +366,7 @@ async fn account_closed_after_request_cannot_sign_in() {
         .put(&path, json!({ "isActive": false }))
         .await
         .expect_success(Message::UserStatusUpdated);
-    sign_in(&world.anonymous(), &link)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    sign_in(&world.anonymous(), &link).await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -491,9 +374,7 @@ async fn request_after_503_is_sent_without_waiting() {
     for operation in ["TransactWriteItems", "GetItem"] {
         let world = World::new().await;
         world.inject_fault(Fault::new(Mode::Refuse).on(operation));
-        ask(&world.anonymous(), "admin@example.org")
-            .await
-            .expect_error(ErrorCode::Unavailable);
+        ask(&world.anonymous(), "admin@example.org").await.expect_error(ErrorCode::Unavailable);
         world.clear_faults();
         ask(&world.anonymous(), "admin@example.org")
             .await
@@ -517,10 +398,7 @@ async fn sms_limits_do_not_apply_without_a_verified_phone() {
             .expect_success(Message::PasswordlessSent);
         world
             .anonymous()
-            .get(&format!(
-                "/users/reset-password?sendMethode=sms&email={}",
-                user.email
-            ))
+            .get(&format!("/users/reset-password?sendMethode=sms&email={}", user.email))
             .await
             .expect_success(Message::ResetCodeSent);
     }

@@ -21,16 +21,11 @@ async fn list_is_newest_first_and_marks_the_current_session() {
         .expect_ok();
     let sessions = body["sessions"].as_array().unwrap();
     assert_eq!(sessions.len(), 2);
-    assert_eq!(
-        (&sessions[0]["current"], &sessions[1]["current"]),
-        (&false.into(), &true.into())
-    );
+    assert_eq!((&sessions[0]["current"], &sessions[1]["current"]), (&false.into(), &true.into()));
     assert_eq!(sessions[1]["browser"], "curl");
     assert!(sessions[0]["createdAt"].as_str() > sessions[1]["createdAt"].as_str());
     assert!(
-        !body
-            .to_string()
-            .contains(new.header("authorization").split('.').next_back().unwrap()),
+        !body.to_string().contains(new.header("authorization").split('.').next_back().unwrap()),
         "no token in the list"
     );
 }
@@ -48,16 +43,9 @@ async fn delete_ends_another_session_of_the_account() {
         .unwrap()["sid"]
         .clone();
     let path = format!("/auth/sessions/{}", sid.as_str().unwrap());
-    here.delete(&path)
-        .await
-        .expect_success(Message::SessionEnded);
-    there
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    here.delete(&path)
-        .await
-        .expect_error(ErrorCode::SessionNotFound);
+    here.delete(&path).await.expect_success(Message::SessionEnded);
+    there.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
+    here.delete(&path).await.expect_error(ErrorCode::SessionNotFound);
 }
 
 #[tokio::test]
@@ -66,10 +54,7 @@ async fn delete_of_another_accounts_session_returns_404() {
     let (admin, member) = (world.admin().await, world.member().await);
     let body = member.get("/auth/sessions").await.expect_ok();
     let sid = body["sessions"][0]["sid"].as_str().unwrap().to_owned();
-    admin
-        .delete(&format!("/auth/sessions/{sid}"))
-        .await
-        .expect_error(ErrorCode::SessionNotFound);
+    admin.delete(&format!("/auth/sessions/{sid}")).await.expect_error(ErrorCode::SessionNotFound);
     member.get("/auth/check").await.expect_ok();
 }
 
@@ -105,10 +90,7 @@ async fn list_omits_expired_sessions() {
     world.clock().advance(Duration::from_secs(86_400));
     let again = world.signed_in(user).await;
     assert_eq!(
-        again.get("/auth/sessions").await.expect_ok()["sessions"]
-            .as_array()
-            .unwrap()
-            .len(),
+        again.get("/auth/sessions").await.expect_ok()["sessions"].as_array().unwrap().len(),
         1
     );
 }

@@ -8,11 +8,10 @@ use super::payload;
 
 async fn created_committee(world: &World) -> (tests::Person, String, serde_json::Value) {
     let admin = world.admin().await;
-    let committee = admin
-        .post("/committees", payload("Sfax"))
-        .await
-        .expect_success(Message::CommitteeCreated)["committee"]
-        .clone();
+    let committee =
+        admin.post("/committees", payload("Sfax")).await.expect_success(Message::CommitteeCreated)
+            ["committee"]
+            .clone();
     let path = format!("/committees/{}", committee["committeeID"].as_str().unwrap());
     (admin, path, committee)
 }
@@ -57,11 +56,9 @@ async fn optional_fields_can_be_cleared() {
         .await
         .expect_success(Message::CommitteeUpdated);
     let change = json!({ "VAT": "", "address": "", "secondaryEmail": null, "secondaryPhone": "" });
-    let after = admin
-        .put(&path, change)
-        .await
-        .expect_success(Message::CommitteeUpdated)["committee"]
-        .clone();
+    let after =
+        admin.put(&path, change).await.expect_success(Message::CommitteeUpdated)["committee"]
+            .clone();
     assert_eq!(
         (&after["VAT"], &after["address"], &after["secondaryPhone"]),
         (&json!(""), &json!(""), &json!(""))
@@ -83,10 +80,7 @@ async fn concurrent_changes_of_different_fields_both_apply() {
         one.expect_success(Message::CommitteeUpdated);
         other.expect_success(Message::CommitteeUpdated);
         let committee = admin.get(&path).await.expect_ok()["committee"].clone();
-        assert_eq!(
-            (&committee["city"], &committee["region"]),
-            (&json!(city), &json!(region))
-        );
+        assert_eq!((&committee["city"], &committee["region"]), (&json!(city), &json!(region)));
     }
 }
 
@@ -108,23 +102,10 @@ async fn super_admin_can_close_and_reopen_own_committee() {
     let world = World::new().await;
     let admin = world.admin().await;
     let path = format!("/committees/{}", admin.user().committee_id);
-    admin
-        .put(&path, json!({ "isActive": false }))
-        .await
-        .expect_success(Message::CommitteeUpdated);
-    world
-        .anonymous()
-        .get(&path)
-        .await
-        .expect_error(ErrorCode::CommitteeNotFound);
-    assert_eq!(
-        admin.get(&path).await.expect_ok()["committee"]["isActive"],
-        false
-    );
-    admin
-        .put(&path, json!({ "isActive": true }))
-        .await
-        .expect_success(Message::CommitteeUpdated);
+    admin.put(&path, json!({ "isActive": false })).await.expect_success(Message::CommitteeUpdated);
+    world.anonymous().get(&path).await.expect_error(ErrorCode::CommitteeNotFound);
+    assert_eq!(admin.get(&path).await.expect_ok()["committee"]["isActive"], false);
+    admin.put(&path, json!({ "isActive": true })).await.expect_success(Message::CommitteeUpdated);
     world.anonymous().get(&path).await.expect_ok();
 }
 
@@ -134,10 +115,7 @@ async fn closed_committee_gets_no_further_account() {
     let (admin, path, committee) = created_committee(&world).await;
     let id = &committee["committeeID"];
     let member = world.account(&NewPerson::with(Profile::Member)).await;
-    admin
-        .put(&path, json!({ "isActive": false }))
-        .await
-        .expect_success(Message::CommitteeUpdated);
+    admin.put(&path, json!({ "isActive": false })).await.expect_success(Message::CommitteeUpdated);
     let payload = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": id,
     });
@@ -159,18 +137,12 @@ async fn unknown_committee_is_reported_after_rights_and_fields() {
     let admin = world.admin().await;
     for id in ["x", "0198c0de-0000-7000-8000-000000000001"] {
         let path = format!("/committees/{id}");
-        admin
-            .put(&path, json!({ "city": "" }))
-            .await
-            .expect_error(ErrorCode::FieldRequired);
+        admin.put(&path, json!({ "city": "" })).await.expect_error(ErrorCode::FieldRequired);
         admin
             .put(&path, json!({ "city": "Sfax" }))
             .await
             .expect_error(ErrorCode::CommitteeNotFound);
-        admin
-            .put(&path, json!({}))
-            .await
-            .expect_error(ErrorCode::CommitteeNotFound);
+        admin.put(&path, json!({})).await.expect_error(ErrorCode::CommitteeNotFound);
         world
             .person(NewPerson::with(Profile::CommitteeAdmin))
             .await
@@ -193,10 +165,7 @@ async fn required_field_cannot_be_cleared() {
     ] {
         let mut change = json!({});
         change[field] = value;
-        admin
-            .put(&path, change)
-            .await
-            .expect_field_error(field, error_code);
+        admin.put(&path, change).await.expect_field_error(field, error_code);
     }
 }
 
@@ -206,10 +175,7 @@ async fn creation_and_change_are_audited_with_masked_contacts() {
     let (admin, path, committee) = created_committee(&world).await;
     let change = json!({ "city": "Sakiet Ezzit", "primaryEmail": "autre@example.org" });
     for _ in 0..2 {
-        admin
-            .put(&path, change.clone())
-            .await
-            .expect_success(Message::CommitteeUpdated);
+        admin.put(&path, change.clone()).await.expect_success(Message::CommitteeUpdated);
     }
     let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
     let [updated, created] = audit.as_array().unwrap().as_slice() else {
@@ -223,14 +189,8 @@ async fn creation_and_change_are_audited_with_masked_contacts() {
         (&updated["targetID"], &updated["committeeID"]),
         (&committee["committeeID"], &committee["committeeID"])
     );
-    assert_eq!(
-        updated["before"],
-        json!({ "city": committee["city"], "primaryEmail": "***" })
-    );
-    assert_eq!(
-        updated["after"],
-        json!({ "city": "Sakiet Ezzit", "primaryEmail": "***" })
-    );
+    assert_eq!(updated["before"], json!({ "city": committee["city"], "primaryEmail": "***" }));
+    assert_eq!(updated["after"], json!({ "city": "Sakiet Ezzit", "primaryEmail": "***" }));
     assert_eq!(created["before"], json!(null));
     assert_eq!(created["after"]["nameLatin"], committee["nameLatin"]);
 }

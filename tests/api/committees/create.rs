@@ -19,16 +19,9 @@ async fn super_admin_can_create_committee() {
     assert_eq!(committee["dateOfEst"], "1987-04-12T00:00:00.000Z");
     assert_eq!(committee["primaryEmail"], "contact.sfax@example.org");
     assert_eq!(committee["secondaryEmail"], json!(null));
-    assert_eq!(
-        (&committee["isActive"], &committee["postalCode"]),
-        (&json!(true), &json!(3000))
-    );
+    assert_eq!((&committee["isActive"], &committee["postalCode"]), (&json!(true), &json!(3000)));
     let id = committee["committeeID"].as_str().unwrap();
-    let response = world
-        .anonymous()
-        .get(&format!("/committees/{id}"))
-        .await
-        .expect_ok();
+    let response = world.anonymous().get(&format!("/committees/{id}")).await.expect_ok();
     assert_eq!(response["committee"]["nameLatin"], "Sfax");
 }
 
@@ -48,11 +41,7 @@ async fn optional_fields_get_their_empty_values() {
         .expect_success(Message::CommitteeCreated)["committee"]
         .clone();
     assert_eq!(
-        (
-            &committee["VAT"],
-            &committee["address"],
-            &committee["secondaryPhone"]
-        ),
+        (&committee["VAT"], &committee["address"], &committee["secondaryPhone"]),
         (&json!(""), &json!(""), &json!(""))
     );
     assert_eq!(
@@ -70,17 +59,10 @@ async fn other_profiles_cannot_create_committee_despite_grants() {
         .await
         .expect_error(ErrorCode::BadAuthCombination);
     for profile in [Profile::Member, Profile::Trainer, Profile::CommitteeAdmin] {
-        let person = world
-            .person(NewPerson::with(profile).granted(&Grant::ALL))
-            .await;
-        person
-            .post("/committees", json!([]))
-            .await
-            .expect_error(ErrorCode::Forbidden);
+        let person = world.person(NewPerson::with(profile).granted(&Grant::ALL)).await;
+        person.post("/committees", json!([])).await.expect_error(ErrorCode::Forbidden);
     }
-    let unverified = world
-        .person(NewPerson::with(Profile::SuperAdmin).unverified())
-        .await;
+    let unverified = world.person(NewPerson::with(Profile::SuperAdmin).unverified()).await;
     unverified
         .post("/committees", payload("Sfax"))
         .await
@@ -109,11 +91,7 @@ async fn invalid_field_is_reported_with_its_error_code() {
         ("postalCode", json!(3000.5), ErrorCode::FieldType),
         ("postalCode", json!(-1), ErrorCode::FieldValue),
         ("postalCode", json!(100_000), ErrorCode::FieldValue),
-        (
-            "postalCode",
-            json!(18_446_744_073_709_551_615_u64),
-            ErrorCode::FieldValue,
-        ),
+        ("postalCode", json!(18_446_744_073_709_551_615_u64), ErrorCode::FieldValue),
         ("isActive", json!("true"), ErrorCode::FieldType),
         ("isActive", json!(null), ErrorCode::FieldType),
         ("primaryEmail", json!("x"), ErrorCode::EmailInvalid),
@@ -126,10 +104,7 @@ async fn invalid_field_is_reported_with_its_error_code() {
     ] {
         let mut payload = payload("Sfax");
         payload[field] = value;
-        admin
-            .post("/committees", payload)
-            .await
-            .expect_field_error(field, error_code);
+        admin.post("/committees", payload).await.expect_field_error(field, error_code);
     }
 }
 
@@ -138,11 +113,7 @@ async fn missing_fields_are_all_reported() {
     let world = World::new().await;
     let answer = world.admin().await.post("/committees", json!({})).await;
     answer.expect_error(ErrorCode::Validation);
-    let fields: Vec<String> = answer
-        .errors()
-        .into_iter()
-        .map(|(field, _)| field)
-        .collect();
+    let fields: Vec<String> = answer.errors().into_iter().map(|(field, _)| field).collect();
     assert_eq!(
         fields,
         [

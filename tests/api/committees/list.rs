@@ -29,14 +29,7 @@ async fn list_is_sorted_by_latin_name_ignoring_accents_and_case() {
     let (names, next) = names(&world.anonymous(), "").await;
     assert_eq!(
         names,
-        [
-            "Ariana",
-            "beja",
-            "Élan",
-            "éloued",
-            "Fédération nationale de la formation",
-            "Zaghouan"
-        ]
+        ["Ariana", "beja", "Élan", "éloued", "Fédération nationale de la formation", "Zaghouan"]
     );
     assert_eq!(next, None);
 }
@@ -56,18 +49,7 @@ async fn pages_neither_repeat_nor_skip_items() {
             None => break,
         }
     }
-    assert_eq!(
-        all,
-        [
-            "A",
-            "B",
-            "C",
-            "D",
-            "E",
-            "F",
-            "Fédération nationale de la formation"
-        ]
-    );
+    assert_eq!(all, ["A", "B", "C", "D", "E", "F", "Fédération nationale de la formation"]);
 }
 
 #[tokio::test]
@@ -95,26 +77,13 @@ async fn member_sees_all_fields_of_own_and_public_fields_of_others() {
 async fn limit_must_be_an_integer_from_1_to_100() {
     let world = world_with(&[]).await;
     let anonymous = world.anonymous();
-    for limit in [
-        "0",
-        "101",
-        "-1",
-        "+5",
-        "1.5",
-        "",
-        "ten",
-        "1e1",
-        "99999999999999999999",
-        "%31%20",
-    ] {
+    for limit in ["0", "101", "-1", "+5", "1.5", "", "ten", "1e1", "99999999999999999999", "%31%20"]
+    {
         let answer = anonymous.get(&format!("/committees?limit={limit}")).await;
         answer.expect_field_error("limit", ErrorCode::LimitInvalid);
     }
     for limit in ["1", "100", "050", "%35"] {
-        anonymous
-            .get(&format!("/committees?limit={limit}"))
-            .await
-            .expect_ok();
+        anonymous.get(&format!("/committees?limit={limit}")).await.expect_ok();
     }
 }
 
@@ -127,26 +96,9 @@ async fn cursor_is_bound_to_caller_list_and_day() {
     let path = format!("/committees?cursor={cursor}");
     anonymous.get(&path).await.expect_ok();
     world.anonymous().get(&path).await.expect_ok();
-    world
-        .admin()
-        .await
-        .get(&path)
-        .await
-        .expect_field_error("cursor", ErrorCode::InvalidCursor);
-    world
-        .member()
-        .await
-        .get(&path)
-        .await
-        .expect_error(ErrorCode::InvalidCursor);
-    for bad in [
-        "x",
-        "",
-        "local.AAAA",
-        &format!("{cursor}A"),
-        &cursor[1..],
-        &"A".repeat(600),
-    ] {
+    world.admin().await.get(&path).await.expect_field_error("cursor", ErrorCode::InvalidCursor);
+    world.member().await.get(&path).await.expect_error(ErrorCode::InvalidCursor);
+    for bad in ["x", "", "local.AAAA", &format!("{cursor}A"), &cursor[1..], &"A".repeat(600)] {
         anonymous
             .get(&format!("/committees?cursor={bad}"))
             .await
@@ -155,10 +107,7 @@ async fn cursor_is_bound_to_caller_list_and_day() {
     world.clock().advance(Duration::from_secs(86_399));
     anonymous.get(&path).await.expect_ok();
     world.clock().advance(Duration::from_secs(3601));
-    anonymous
-        .get(&path)
-        .await
-        .expect_error(ErrorCode::InvalidCursor);
+    anonymous.get(&path).await.expect_error(ErrorCode::InvalidCursor);
 }
 
 #[tokio::test]
@@ -172,10 +121,7 @@ async fn cursor_of_a_very_long_name_stays_short() {
 #[tokio::test]
 async fn unknown_parameters_are_ignored() {
     let world = world_with(&[]).await;
-    let body = world
-        .anonymous()
-        .get("/committees?q=x&profile=SA&limit=1&limit=500")
-        .await
-        .expect_ok();
+    let body =
+        world.anonymous().get("/committees?q=x&profile=SA&limit=1&limit=500").await.expect_ok();
     assert_eq!(body["nextCursor"], json!(null));
 }

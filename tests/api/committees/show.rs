@@ -11,22 +11,9 @@ async fn public_sees_six_fields_members_and_super_admins_all() {
         (world.anonymous(), 6),
         (world.anonymous().with_token("Bearer rubbish"), 6),
         (world.member().await, 6),
-        (
-            world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
-            6,
-        ),
-        (
-            world
-                .person(NewPerson::with(Profile::Member).of(other))
-                .await,
-            15,
-        ),
-        (
-            world
-                .person(NewPerson::with(Profile::Member).of(other).unverified())
-                .await,
-            15,
-        ),
+        (world.person(NewPerson::with(Profile::CommitteeAdmin)).await, 6),
+        (world.person(NewPerson::with(Profile::Member).of(other)).await, 15),
+        (world.person(NewPerson::with(Profile::Member).of(other).unverified()).await, 15),
         (world.admin().await, 15),
     ] {
         let body = person.get(&path).await.expect_ok();
@@ -39,20 +26,9 @@ async fn closed_committee_is_visible_to_its_members_and_super_admins() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
     let path = format!("/committees/{closed}");
-    world
-        .anonymous()
-        .get(&path)
-        .await
-        .expect_error(ErrorCode::CommitteeNotFound);
-    world
-        .member()
-        .await
-        .get(&path)
-        .await
-        .expect_error(ErrorCode::CommitteeNotFound);
-    let member = world
-        .person(NewPerson::with(Profile::Member).of(closed))
-        .await;
+    world.anonymous().get(&path).await.expect_error(ErrorCode::CommitteeNotFound);
+    world.member().await.get(&path).await.expect_error(ErrorCode::CommitteeNotFound);
+    let member = world.person(NewPerson::with(Profile::Member).of(closed)).await;
     for person in [world.admin().await, member] {
         let committee = &person.get(&path).await.expect_ok()["committee"];
         assert_eq!(committee.as_object().unwrap().len(), 15);

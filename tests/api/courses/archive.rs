@@ -12,10 +12,7 @@ async fn archived_course_leaves_lists_and_cannot_be_changed() {
     let id = published(&trainer, "Soudure").await;
     let path = format!("/courses/{id}");
     trainer
-        .post(
-            &format!("/courses/questions/{id}"),
-            json!({ "questions": [question("Pourquoi ?")] }),
-        )
+        .post(&format!("/courses/questions/{id}"), json!({ "questions": [question("Pourquoi ?")] }))
         .await
         .expect_success(Message::QuestionsAdded);
     let question_id = trainer.get(&path).await.expect_ok()["questions"][0]["questionID"]
@@ -23,17 +20,11 @@ async fn archived_course_leaves_lists_and_cannot_be_changed() {
         .unwrap()
         .to_owned();
     world.deliver().await;
-    let archived = trainer
-        .delete(&path)
-        .await
-        .expect_success(Message::CourseArchived)["course"]
-        .clone();
+    let archived =
+        trainer.delete(&path).await.expect_success(Message::CourseArchived)["course"].clone();
     assert_eq!(archived["state"], "ARCHIVED");
     assert_eq!(
-        trainer
-            .delete(&path)
-            .await
-            .expect_success(Message::CourseArchived)["course"],
+        trainer.delete(&path).await.expect_success(Message::CourseArchived)["course"],
         archived,
         "a second call changes nothing"
     );
@@ -44,25 +35,13 @@ async fn archived_course_leaves_lists_and_cannot_be_changed() {
         "/courses/committee",
         "/courses/committee?state=PUBLISHED",
     ] {
-        assert_eq!(
-            titles(&trainer.get(list).await.expect_ok()),
-            [""; 0],
-            "{list}"
-        );
+        assert_eq!(titles(&trainer.get(list).await.expect_ok()), [""; 0], "{list}");
     }
     assert_eq!(
-        titles(
-            &trainer
-                .get("/courses/committee?state=ARCHIVED")
-                .await
-                .expect_ok()
-        ),
+        titles(&trainer.get("/courses/committee?state=ARCHIVED").await.expect_ok()),
         ["Soudure"]
     );
-    trainer
-        .put(&path, payload("Brasage"))
-        .await
-        .expect_error(ErrorCode::CourseArchived);
+    trainer.put(&path, payload("Brasage")).await.expect_error(ErrorCode::CourseArchived);
     for word in ["publish", "to-draft"] {
         trainer
             .post(&format!("{path}/{word}"), json!({}))
@@ -83,10 +62,7 @@ async fn archived_course_leaves_lists_and_cannot_be_changed() {
         .await
         .expect_error(ErrorCode::CourseArchived);
     assert_eq!(
-        trainer
-            .get(&format!("{questions}/{question_id}"))
-            .await
-            .expect_ok()["question"]["question"],
+        trainer.get(&format!("{questions}/{question_id}")).await.expect_ok()["question"]["question"],
         "Pourquoi ?"
     );
 }
@@ -99,23 +75,13 @@ async fn state_changes_are_in_the_audit() {
         world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
     );
     let id = published(&trainer, "Soudure").await;
-    admin
-        .get(&format!("/courses/{id}/to-draft"))
-        .await
-        .expect_success(Message::CourseReturned);
-    admin
-        .delete(&format!("/courses/{id}"))
-        .await
-        .expect_success(Message::CourseArchived);
+    admin.get(&format!("/courses/{id}/to-draft")).await.expect_success(Message::CourseReturned);
+    admin.delete(&format!("/courses/{id}")).await.expect_success(Message::CourseArchived);
     let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
     let facts = |number: usize| {
         let entry = &audit[number];
         assert_eq!(
-            (
-                &entry["targetType"],
-                &entry["targetID"],
-                &entry["committeeID"]
-            ),
+            (&entry["targetType"], &entry["targetID"], &entry["committeeID"]),
             (&json!("COURSE"), &json!(id), &json!(world.committee()))
         );
         json!([
@@ -126,22 +92,10 @@ async fn state_changes_are_in_the_audit() {
         ])
     };
     let (trainer_id, admin_id) = (trainer.user().user_id, admin.user().user_id);
-    assert_eq!(
-        facts(0),
-        json!([admin_id, "COURSE_ARCHIVED", "DRAFT", "ARCHIVED"])
-    );
-    assert_eq!(
-        facts(1),
-        json!([admin_id, "COURSE_RETURNED_TO_DRAFT", "PUBLISHED", "DRAFT"])
-    );
-    assert_eq!(
-        facts(2),
-        json!([trainer_id, "COURSE_PUBLISHED", "DRAFT", "PUBLISHED"])
-    );
+    assert_eq!(facts(0), json!([admin_id, "COURSE_ARCHIVED", "DRAFT", "ARCHIVED"]));
+    assert_eq!(facts(1), json!([admin_id, "COURSE_RETURNED_TO_DRAFT", "PUBLISHED", "DRAFT"]));
+    assert_eq!(facts(2), json!([trainer_id, "COURSE_PUBLISHED", "DRAFT", "PUBLISHED"]));
     assert_eq!(audit.as_array().unwrap().len(), 3);
-    let own = admin
-        .get(&format!("/audit?userID={trainer_id}"))
-        .await
-        .expect_ok();
+    let own = admin.get(&format!("/audit?userID={trainer_id}")).await.expect_ok();
     assert_eq!(own["audit"].as_array().unwrap().len(), 1);
 }

@@ -18,19 +18,10 @@ async fn omitted_fields_are_cleared() {
     let before = created_course(&trainer, full).await;
     let path = format!("/courses/{}", id_of(&before));
     let body = json!({ "courseTitle": "Soudure", "state": "PUBLISHED", "createdBy": "x", "questionCount": 7, "courseID": "x" });
-    let after = trainer
-        .put(&path, body)
-        .await
-        .expect_success(Message::CourseUpdated)["course"]
-        .clone();
+    let after =
+        trainer.put(&path, body).await.expect_success(Message::CourseUpdated)["course"].clone();
     let mut expected = before;
-    for field in [
-        "description",
-        "price",
-        "courseType",
-        "sectionOfMatter",
-        "contactEmail",
-    ] {
+    for field in ["description", "price", "courseType", "sectionOfMatter", "contactEmail"] {
         expected[field] = json!(null);
     }
     expected["currency"] = json!("TND");
@@ -54,15 +45,8 @@ async fn client_may_choose_the_id_of_a_new_course() {
         (created["courseID"].as_str(), &created["state"]),
         (Some(CHOSEN.to_lowercase().as_str()), &json!("DRAFT"))
     );
-    trainer
-        .put(&path, payload("Brasage"))
-        .await
-        .expect_success(Message::CourseUpdated);
-    for id in [
-        "x",
-        "00000000-0000-0000-0000-000000000000",
-        "0198c0de000070008000000000000001",
-    ] {
+    trainer.put(&path, payload("Brasage")).await.expect_success(Message::CourseUpdated);
+    for id in ["x", "00000000-0000-0000-0000-000000000000", "0198c0de000070008000000000000001"] {
         trainer
             .put(&format!("/courses/{id}"), payload("Soudure"))
             .await
@@ -82,11 +66,7 @@ async fn twenty_concurrent_writers_with_one_version_one_succeeds() {
         body["courseSubTitle"] = json!(format!("Niveau {number}"));
         tokio::spawn(async move { trainer.put(&path, body).await })
     });
-    let answers: Vec<_> = join_all(writers)
-        .await
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
+    let answers: Vec<_> = join_all(writers).await.into_iter().map(Result::unwrap).collect();
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     assert_eq!(
         (
@@ -95,12 +75,8 @@ async fn twenty_concurrent_writers_with_one_version_one_succeeds() {
         ),
         (1, 19)
     );
-    let winner = answers
-        .iter()
-        .find(|answer| answer.status == 200)
-        .unwrap()
-        .json()["course"]
-        .clone();
+    let winner =
+        answers.iter().find(|answer| answer.status == 200).unwrap().json()["course"].clone();
     assert_eq!(trainer.get(&path).await.expect_ok()["course"], winner);
     assert_eq!(
         winner["courseTitle"].as_str().unwrap().split(' ').nth(1),
@@ -116,17 +92,10 @@ async fn twenty_concurrent_creators_of_one_course_one_succeeds() {
     let writers = (0..20).map(|number| {
         let (trainer, path) = (trainer.with("if-none-match", "*"), path.clone());
         tokio::spawn(async move {
-            trainer
-                .put(&path, payload(&format!("Soudure {number}")))
-                .await
-                .status
+            trainer.put(&path, payload(&format!("Soudure {number}"))).await.status
         })
     });
-    let statuses: Vec<u16> = join_all(writers)
-        .await
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
+    let statuses: Vec<u16> = join_all(writers).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(
         (
             statuses.iter().filter(|status| **status == 201).count(),
@@ -155,10 +124,7 @@ async fn stale_version_or_etag_returns_412() {
         .expect_error(ErrorCode::VersionConflict);
     let mut stale = payload("Forge");
     stale["version"] = json!(1);
-    trainer
-        .put(&path, stale)
-        .await
-        .expect_error(ErrorCode::VersionConflict);
+    trainer.put(&path, stale).await.expect_error(ErrorCode::VersionConflict);
     trainer
         .with("if-none-match", "*")
         .put(&path, payload("Forge"))
@@ -177,18 +143,12 @@ async fn stale_version_or_etag_returns_412() {
         .expect_success(Message::CourseUpdated);
     // Adding questions changes the version, too.
     trainer
-        .post(
-            &format!("/courses/questions/{id}"),
-            json!({ "questions": [question("Pourquoi ?")] }),
-        )
+        .post(&format!("/courses/questions/{id}"), json!({ "questions": [question("Pourquoi ?")] }))
         .await
         .expect_success(Message::QuestionsAdded);
     let mut stale = payload("Fonte");
     stale["version"] = json!(3);
-    trainer
-        .put(&path, stale)
-        .await
-        .expect_error(ErrorCode::VersionConflict);
+    trainer.put(&path, stale).await.expect_error(ErrorCode::VersionConflict);
     let nowhere = format!("/courses/{CHOSEN}");
     trainer
         .with("if-match", "*")
@@ -197,29 +157,19 @@ async fn stale_version_or_etag_returns_412() {
         .expect_error(ErrorCode::VersionConflict);
     let mut seen = payload("Fonte");
     seen["version"] = json!(1);
-    trainer
-        .put(&nowhere, seen)
-        .await
-        .expect_error(ErrorCode::VersionConflict);
-    assert_eq!(
-        trainer.get(&path).await.expect_ok()["course"]["courseTitle"],
-        "Forge"
-    );
+    trainer.put(&nowhere, seen).await.expect_error(ErrorCode::VersionConflict);
+    assert_eq!(trainer.get(&path).await.expect_ok()["course"]["courseTitle"], "Forge");
 }
 
 #[tokio::test]
 async fn foreign_course_returns_404_or_403() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    let (hidden, open) = (
-        draft(&trainer, "Soudure").await,
-        published(&trainer, "Brasage").await,
-    );
+    let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
     let elsewhere = world.another_committee("Ailleurs", true).await;
-    for someone in [
-        NewPerson::with(Profile::Trainer),
-        NewPerson::with(Profile::CommitteeAdmin).of(elsewhere),
-    ] {
+    for someone in
+        [NewPerson::with(Profile::Trainer), NewPerson::with(Profile::CommitteeAdmin).of(elsewhere)]
+    {
         let other = world.person(someone).await;
         other
             .put(&format!("/courses/{hidden}"), payload("Forge"))
@@ -240,20 +190,14 @@ async fn foreign_course_returns_404_or_403() {
         .put(&format!("/courses/{hidden}"), payload("Forge"))
         .await
         .expect_success(Message::CourseUpdated);
-    assert_eq!(
-        changed["course"]["createdBy"],
-        json!(trainer.user().user_id)
-    );
+    assert_eq!(changed["course"]["createdBy"], json!(trainer.user().user_id));
 }
 
 #[tokio::test]
 async fn author_who_changes_committee_loses_access_to_courses() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    let (hidden, open) = (
-        draft(&trainer, "Soudure").await,
-        published(&trainer, "Brasage").await,
-    );
+    let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
     let elsewhere = world.another_committee("Ailleurs", true).await;
     let id = trainer.user().user_id;
     world
@@ -263,10 +207,7 @@ async fn author_who_changes_committee_loses_access_to_courses() {
         .await
         .expect_success(Message::TeamMemberUpdated);
     let moved = world.signed_in(world.user(id).await).await;
-    moved
-        .get(&format!("/courses/{hidden}"))
-        .await
-        .expect_error(ErrorCode::CourseNotFound);
+    moved.get(&format!("/courses/{hidden}")).await.expect_error(ErrorCode::CourseNotFound);
     moved
         .put(&format!("/courses/{hidden}"), payload("Forge"))
         .await
@@ -275,14 +216,8 @@ async fn author_who_changes_committee_loses_access_to_courses() {
         .put(&format!("/courses/{open}"), payload("Forge"))
         .await
         .expect_error(ErrorCode::Forbidden);
-    moved
-        .get(&format!("/courses/{open}/to-draft"))
-        .await
-        .expect_error(ErrorCode::Forbidden);
-    moved
-        .delete(&format!("/courses/{open}"))
-        .await
-        .expect_error(ErrorCode::Forbidden);
+    moved.get(&format!("/courses/{open}/to-draft")).await.expect_error(ErrorCode::Forbidden);
+    moved.delete(&format!("/courses/{open}")).await.expect_error(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
@@ -290,32 +225,14 @@ async fn published_course_must_stay_complete() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", published(&trainer, "Soudure").await);
-    let refused = trainer
-        .put(
-            &path,
-            json!({ "courseTitle": "Soudure", "courseType": "ONSITE" }),
-        )
-        .await;
+    let refused =
+        trainer.put(&path, json!({ "courseTitle": "Soudure", "courseType": "ONSITE" })).await;
     refused.expect_error(ErrorCode::CourseNotReady);
-    let fields: Vec<String> = refused
-        .errors()
-        .into_iter()
-        .map(|(field, _)| field)
-        .collect();
+    let fields: Vec<String> = refused.errors().into_iter().map(|(field, _)| field).collect();
     assert_eq!(
         fields,
-        [
-            "description",
-            "sectionOfMatter",
-            "contactEmail",
-            "region",
-            "city",
-            "location"
-        ]
+        ["description", "sectionOfMatter", "contactEmail", "region", "city", "location"]
     );
     assert_eq!(trainer.get(&path).await.expect_ok()["course"]["version"], 2);
-    trainer
-        .put(&path, payload("Brasage"))
-        .await
-        .expect_success(Message::CourseUpdated);
+    trainer.put(&path, payload("Brasage")).await.expect_success(Message::CourseUpdated);
 }

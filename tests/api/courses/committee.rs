@@ -13,40 +13,23 @@ async fn each_caller_sees_the_courses_they_may_read() {
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let other = world.person(NewPerson::with(Profile::Trainer)).await;
     let elsewhere = world.another_committee("Ailleurs", true).await;
-    let outsider = world
-        .person(NewPerson::with(Profile::Trainer).of(elsewhere))
-        .await;
+    let outsider = world.person(NewPerson::with(Profile::Trainer).of(elsewhere)).await;
     draft(&trainer, "own draft").await;
     draft(&other, "other draft").await;
     published(&other, "open").await;
     published(&outsider, "elsewhere").await;
     let gone = published(&trainer, "gone").await;
-    trainer
-        .delete(&format!("/courses/{gone}"))
-        .await
-        .expect_success(Message::CourseArchived);
+    trainer.delete(&format!("/courses/{gone}")).await.expect_success(Message::CourseArchived);
     let reader = world.member().await;
-    let writer = world
-        .person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite]))
-        .await;
-    let publisher = world
-        .person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesPublish]))
-        .await;
+    let writer =
+        world.person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite])).await;
+    let publisher =
+        world.person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesPublish])).await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for (person, all, drafts, archived) in [
         (&reader, vec!["open"], vec![], vec![]),
-        (
-            &trainer,
-            vec!["open", "own draft"],
-            vec!["own draft"],
-            vec!["gone"],
-        ),
-        (
-            &other,
-            vec!["open", "other draft"],
-            vec!["other draft"],
-            vec![],
-        ),
+        (&trainer, vec!["open", "own draft"], vec!["own draft"], vec!["gone"]),
+        (&other, vec!["open", "other draft"], vec!["other draft"], vec![]),
         (
             &publisher,
             vec!["open", "other draft", "own draft"],
@@ -98,10 +81,8 @@ async fn list_is_sorted_by_last_change_and_pages_are_complete() {
     }
     for limit in [1, 2, 4, 9, 20] {
         let walked = walk(&admin, "/courses/committee", limit).await;
-        let titles: Vec<&str> = walked
-            .iter()
-            .map(|course| course["courseTitle"].as_str().unwrap())
-            .collect();
+        let titles: Vec<&str> =
+            walked.iter().map(|course| course["courseTitle"].as_str().unwrap()).collect();
         assert_eq!(titles, expected, "{limit}");
     }
     // A changed course is first.
@@ -111,10 +92,7 @@ async fn list_is_sorted_by_last_change_and_pages_are_complete() {
         .await
         .expect_success(Message::CourseUpdated);
     expected.rotate_right(1);
-    assert_eq!(
-        titles(&admin.get("/courses/committee").await.expect_ok()),
-        expected
-    );
+    assert_eq!(titles(&admin.get("/courses/committee").await.expect_ok()), expected);
 }
 
 /// DynamoDB ends a query page at 1 MB, which may be a different position in each list.
@@ -140,11 +118,8 @@ async fn long_descriptions_shorten_pages_without_losing_courses() {
     }
     let first = admin.get("/courses/committee?limit=100").await.expect_ok();
     assert!(first["courses"].as_array().unwrap().len() < 80 && first["nextCursor"].is_string());
-    let walked: Vec<String> = walk(&admin, "/courses/committee", 100)
-        .await
-        .iter()
-        .map(id_of)
-        .collect();
+    let walked: Vec<String> =
+        walk(&admin, "/courses/committee", 100).await.iter().map(id_of).collect();
     assert_eq!(walked, expected);
 }
 
@@ -191,17 +166,10 @@ async fn invalid_query_parameter_is_reported() {
         .expect_field_error("limit", ErrorCode::LimitInvalid);
     let cursor = |path: &'static str| {
         let admin = admin.clone();
-        async move {
-            admin.get(path).await.expect_ok()["nextCursor"]
-                .as_str()
-                .unwrap()
-                .to_owned()
-        }
+        async move { admin.get(path).await.expect_ok()["nextCursor"].as_str().unwrap().to_owned() }
     };
-    let (committee, all) = (
-        cursor("/courses/committee?limit=1").await,
-        cursor("/courses/search-all?limit=1").await,
-    );
+    let (committee, all) =
+        (cursor("/courses/committee?limit=1").await, cursor("/courses/search-all?limit=1").await);
     for path in [
         format!("/courses/committee?cursor={all}"),
         format!("/courses/committee?state=PUBLISHED&cursor={committee}"),
@@ -209,10 +177,7 @@ async fn invalid_query_parameter_is_reported() {
         format!("/courses/search-all?q=cours&cursor={all}"),
         "/courses/committee?cursor=x".to_owned(),
     ] {
-        admin
-            .get(&path)
-            .await
-            .expect_field_error("cursor", ErrorCode::InvalidCursor);
+        admin.get(&path).await.expect_field_error("cursor", ErrorCode::InvalidCursor);
     }
     let other = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     other

@@ -32,10 +32,7 @@ async fn all_course_fields_are_stored() {
     });
     let course = created_course(&trainer, payload.clone()).await;
     let again = trainer
-        .get(&format!(
-            "/courses/{}",
-            course["courseID"].as_str().unwrap()
-        ))
+        .get(&format!("/courses/{}", course["courseID"].as_str().unwrap()))
         .await
         .expect_ok()["course"]
         .clone();
@@ -90,17 +87,11 @@ async fn invalid_field_is_reported() {
     ] {
         let mut body = json!({ "courseTitle": "x" });
         body[field] = value;
-        trainer
-            .post("/courses", body)
-            .await
-            .expect_field_error(field, error_code);
+        trainer.post("/courses", body).await.expect_field_error(field, error_code);
     }
     let backwards =
         json!({ "courseTitle": "x", "startAt": "2027-01-02", "endAt": "2027-01-01T23:59:59Z" });
-    trainer
-        .post("/courses", backwards)
-        .await
-        .expect_field_error("endAt", ErrorCode::FieldValue);
+    trainer.post("/courses", backwards).await.expect_field_error("endAt", ErrorCode::FieldValue);
     trainer
         .post(
             "/courses",
@@ -108,9 +99,7 @@ async fn invalid_field_is_reported() {
         )
         .await
         .expect_success(Message::CourseCreated);
-    let several = trainer
-        .post("/courses", json!({ "price": "x", "language": "x" }))
-        .await;
+    let several = trainer.post("/courses", json!({ "price": "x", "language": "x" })).await;
     several.expect_error(ErrorCode::Validation);
     assert_eq!(several.errors().len(), 3);
 }
@@ -122,11 +111,7 @@ async fn price_is_never_rounded() {
     let send = |price: &str| {
         let body = format!(r#"{{"courseTitle":"x","price":{price}}}"#);
         let trainer = trainer.json();
-        async move {
-            trainer
-                .send(http::Method::POST, "/api/v1/courses", body.into())
-                .await
-        }
+        async move { trainer.send(http::Method::POST, "/api/v1/courses", body.into()).await }
     };
     for (price, rendered) in [
         ("0", "0"),
@@ -139,19 +124,11 @@ async fn price_is_never_rounded() {
         let answer = send(price).await;
         answer.expect_success(Message::CourseCreated);
         let body = String::from_utf8(answer.body.to_vec()).unwrap();
-        assert!(
-            body.contains(&format!(r#""price":{rendered},"#)),
-            "{price}: {body}"
-        );
+        assert!(body.contains(&format!(r#""price":{rendered},"#)), "{price}: {body}");
     }
     // the nearest doubles are 19.99 and 0.1
-    for price in [
-        "19.9900000000000000000001",
-        "0.1000000000000000055511151231257827",
-    ] {
-        send(price)
-            .await
-            .expect_field_error("price", ErrorCode::FieldFormat);
+    for price in ["19.9900000000000000000001", "0.1000000000000000055511151231257827"] {
+        send(price).await.expect_field_error("price", ErrorCode::FieldFormat);
     }
 }
 
@@ -159,10 +136,7 @@ async fn price_is_never_rounded() {
 async fn caller_without_the_right_cannot_create_course() {
     let world = World::new().await;
     let member = world.member().await;
-    member
-        .post("/courses", payload("x"))
-        .await
-        .expect_error(ErrorCode::Forbidden);
+    member.post("/courses", payload("x")).await.expect_error(ErrorCode::Forbidden);
     world
         .person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite]))
         .await

@@ -27,11 +27,7 @@ fn payload(title: &str) -> Value {
 
 /// Creates a course; returns the course of the response.
 async fn created_course(person: &Person, payload: Value) -> Value {
-    person
-        .post("/courses", payload)
-        .await
-        .expect_success(Message::CourseCreated)["course"]
-        .clone()
+    person.post("/courses", payload).await.expect_success(Message::CourseCreated)["course"].clone()
 }
 
 /// Creates and publishes a course; returns its identifier.
@@ -68,10 +64,7 @@ async fn walk(person: &Person, path: &str, limit: u32) -> Vec<Value> {
     let (mut all, mut cursor) = (Vec::new(), String::new());
     for _ in 0..1000 {
         let joint = if path.contains('?') { '&' } else { '?' };
-        let body = person
-            .get(&format!("{path}{joint}limit={limit}{cursor}"))
-            .await
-            .expect_ok();
+        let body = person.get(&format!("{path}{joint}limit={limit}{cursor}")).await.expect_ok();
         all.extend(body["courses"].as_array().unwrap().clone());
         match body["nextCursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
@@ -94,8 +87,5 @@ async fn questions_of(person: &Person, id: &str) -> Vec<String> {
         assert_eq!(question["order"], number + 1);
     }
     assert_eq!(body["course"]["questionCount"], questions.len());
-    questions
-        .iter()
-        .map(|question| question["question"].as_str().unwrap().to_owned())
-        .collect()
+    questions.iter().map(|question| question["question"].as_str().unwrap().to_owned()).collect()
 }

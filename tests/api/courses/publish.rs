@@ -18,10 +18,7 @@ async fn course_is_published_once_and_keeps_its_first_publication_time() {
         .await
         .expect_success(Message::CoursePublished)["course"]
         .clone();
-    assert_eq!(
-        (&first["state"], &first["version"]),
-        (&json!("PUBLISHED"), &json!(2))
-    );
+    assert_eq!((&first["state"], &first["version"]), (&json!("PUBLISHED"), &json!(2)));
     assert_eq!(
         trainer
             .post(&format!("{path}/publish"), json!({}))
@@ -39,10 +36,7 @@ async fn course_is_published_once_and_keeps_its_first_publication_time() {
         .await
         .expect_success(Message::CoursePublished)["course"]
         .clone();
-    assert_eq!(
-        (&again["publishedAt"], &again["version"]),
-        (&first["publishedAt"], &json!(4))
-    );
+    assert_eq!((&again["publishedAt"], &again["version"]), (&first["publishedAt"], &json!(4)));
     assert_ne!(again["updatedAt"], first["updatedAt"]);
 }
 
@@ -51,9 +45,7 @@ async fn missing_fields_are_all_reported() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let bare = created_course(&trainer, json!({ "courseTitle": "x", "courseType": "ONSITE", "description": "  trop court ici    \n" })).await;
-    let refused = trainer
-        .get(&format!("/courses/{}/publish", id_of(&bare)))
-        .await;
+    let refused = trainer.get(&format!("/courses/{}/publish", id_of(&bare))).await;
     refused.expect_error(ErrorCode::CourseNotReady);
     let errors = refused.errors();
     let expected = [
@@ -64,10 +56,7 @@ async fn missing_fields_are_all_reported() {
         ("city", "FIELD_REQUIRED_MESSAGE"),
         ("location", "FIELD_REQUIRED_MESSAGE"),
     ];
-    assert_eq!(
-        errors,
-        expected.map(|(field, code)| (field.to_owned(), code.to_owned()))
-    );
+    assert_eq!(errors, expected.map(|(field, code)| (field.to_owned(), code.to_owned())));
     let elements = &refused.json()["errors"];
     let bounds = |at: usize| (&elements[at]["min"], &elements[at]["max"]);
     assert_eq!(bounds(0), (&json!(20), &json!(20_000)));
@@ -76,16 +65,11 @@ async fn missing_fields_are_all_reported() {
     let mut one = payload("x");
     one["contactEmail"] = json!(null);
     let id = id_of(&created_course(&trainer, one).await);
-    let refused = trainer
-        .post(&format!("/courses/{id}/publish"), json!({}))
-        .await;
+    let refused = trainer.post(&format!("/courses/{id}/publish"), json!({})).await;
     refused.expect_error(ErrorCode::CourseNotReady);
     assert_eq!(
         refused.errors(),
-        [(
-            "contactEmail".to_owned(),
-            "FIELD_REQUIRED_MESSAGE".to_owned()
-        )]
+        [("contactEmail".to_owned(), "FIELD_REQUIRED_MESSAGE".to_owned())]
     );
 }
 
@@ -93,32 +77,22 @@ async fn missing_fields_are_all_reported() {
 async fn course_of_closed_committee_cannot_be_published() {
     let world = World::new().await;
     let closing = world.another_committee("Ferme", true).await;
-    let trainer = world
-        .person(NewPerson::with(Profile::Trainer).of(closing))
-        .await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer).of(closing)).await;
     let id = draft(&trainer, "Soudure").await;
     let admin = world.admin().await;
     admin
-        .put(
-            &format!("/committees/{closing}"),
-            json!({ "isActive": false }),
-        )
+        .put(&format!("/committees/{closing}"), json!({ "isActive": false }))
         .await
         .expect_success(Message::CommitteeUpdated);
     trainer
         .post(&format!("/courses/{id}/publish"), json!({}))
         .await
         .expect_error(ErrorCode::CommitteeInactive);
-    let refused = admin
-        .post(&format!("/courses/{id}/publish"), json!({}))
-        .await;
+    let refused = admin.post(&format!("/courses/{id}/publish"), json!({})).await;
     refused.expect_error(ErrorCode::CourseNotReady);
     assert_eq!(
         refused.errors(),
-        [(
-            "committeeID".to_owned(),
-            "COMMITTEE_INVALID_MESSAGE".to_owned()
-        )]
+        [("committeeID".to_owned(), "COMMITTEE_INVALID_MESSAGE".to_owned())]
     );
 }
 
@@ -128,14 +102,10 @@ async fn concurrent_close_and_publish_response_matches_state() {
     let admin = world.admin().await;
     for _ in 0..8 {
         let closing = world.another_committee("Ferme", true).await;
-        let trainer = world
-            .person(NewPerson::with(Profile::Trainer).of(closing))
-            .await;
+        let trainer = world.person(NewPerson::with(Profile::Trainer).of(closing)).await;
         let id = draft(&trainer, "Soudure").await;
-        let (committee, publish) = (
-            format!("/committees/{closing}"),
-            format!("/courses/{id}/publish"),
-        );
+        let (committee, publish) =
+            (format!("/committees/{closing}"), format!("/courses/{id}/publish"));
         let (closed, response) = join(
             admin.put(&committee, json!({ "isActive": false })),
             trainer.post(&publish, json!({})),
@@ -164,32 +134,19 @@ async fn twenty_concurrent_publishes_publish_once() {
         let (trainer, path) = (trainer.clone(), format!("/courses/{id}/publish"));
         tokio::spawn(async move { trainer.get(&path).await.code() })
     });
-    let codes: Vec<String> = join_all(publishers)
-        .await
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
+    let codes: Vec<String> = join_all(publishers).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(
-        codes
-            .iter()
-            .filter(|code| *code == "COURSE_PUBLISHED_MESSAGE")
-            .count(),
+        codes.iter().filter(|code| *code == "COURSE_PUBLISHED_MESSAGE").count(),
         1,
         "{codes:?}"
     );
     assert_eq!(
-        codes
-            .iter()
-            .filter(|code| *code == "COURSE_ALREADY_PUBLISHED_MESSAGE")
-            .count(),
+        codes.iter().filter(|code| *code == "COURSE_ALREADY_PUBLISHED_MESSAGE").count(),
         19,
         "{codes:?}"
     );
     assert_eq!(
-        world.admin().await.get("/audit").await.expect_ok()["audit"]
-            .as_array()
-            .unwrap()
-            .len(),
+        world.admin().await.get("/audit").await.expect_ok()["audit"].as_array().unwrap().len(),
         1
     );
 }
@@ -198,40 +155,22 @@ async fn twenty_concurrent_publishes_publish_once() {
 async fn publish_requires_the_right_to_publish() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    let (hidden, open) = (
-        draft(&trainer, "Soudure").await,
-        published(&trainer, "Brasage").await,
-    );
+    let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
     for (someone, of_hidden, of_open) in [
-        (
-            NewPerson::with(Profile::Member),
-            ErrorCode::Forbidden,
-            ErrorCode::Forbidden,
-        ),
+        (NewPerson::with(Profile::Member), ErrorCode::Forbidden, ErrorCode::Forbidden),
         (
             NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite]),
             ErrorCode::Forbidden,
             ErrorCode::Forbidden,
         ),
-        (
-            NewPerson::with(Profile::Trainer),
-            ErrorCode::CourseNotFound,
-            ErrorCode::Forbidden,
-        ),
+        (NewPerson::with(Profile::Trainer), ErrorCode::CourseNotFound, ErrorCode::Forbidden),
     ] {
         let person = world.person(someone).await;
-        person
-            .get(&format!("/courses/{hidden}/publish"))
-            .await
-            .expect_error(of_hidden);
-        person
-            .get(&format!("/courses/{open}/to-draft"))
-            .await
-            .expect_error(of_open);
+        person.get(&format!("/courses/{hidden}/publish")).await.expect_error(of_hidden);
+        person.get(&format!("/courses/{open}/to-draft")).await.expect_error(of_open);
     }
-    let publisher = world
-        .person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesPublish]))
-        .await;
+    let publisher =
+        world.person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesPublish])).await;
     publisher
         .get(&format!("/courses/{hidden}/publish"))
         .await
@@ -257,14 +196,8 @@ async fn head_or_prefetch_does_not_publish() {
             .await
             .expect_error(ErrorCode::PrefetchRefused);
     }
-    assert_eq!(
-        trainer.get(&format!("/courses/{id}")).await.expect_ok()["course"]["version"],
-        1
-    );
+    assert_eq!(trainer.get(&format!("/courses/{id}")).await.expect_ok()["course"]["version"], 1);
     let response = trainer.get(&format!("/courses/{id}/publish")).await;
     assert_eq!(response.header("cache-control"), "no-store");
-    assert_eq!(
-        titles(&trainer.get("/courses/search-all").await.expect_ok()),
-        ["Soudure"]
-    );
+    assert_eq!(titles(&trainer.get("/courses/search-all").await.expect_ok()), ["Soudure"]);
 }

@@ -11,18 +11,14 @@ async fn course_with_questions(person: &Person, texts: &[&str]) -> (String, Vec<
     let id = draft(person, "Soudure").await;
     let questions: Vec<Value> = texts.iter().map(|text| question(text)).collect();
     let added = person
-        .post(
-            &format!("/courses/questions/{id}"),
-            json!({ "questions": questions }),
-        )
+        .post(&format!("/courses/questions/{id}"), json!({ "questions": questions }))
         .await
         .expect_success(Message::QuestionsAdded);
-    let paths = added["questions"].as_array().unwrap().iter().map(|one| {
-        format!(
-            "/courses/questions/{id}/{}",
-            one["questionID"].as_str().unwrap()
-        )
-    });
+    let paths = added["questions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| format!("/courses/questions/{id}/{}", one["questionID"].as_str().unwrap()));
     let paths = paths.collect();
     (id, paths)
 }
@@ -37,37 +33,17 @@ async fn question_is_visible_to_those_who_see_its_course() {
         (&view["question"], &view["order"], &view["courseID"]),
         (&json!("deux"), &json!(2), &json!(id))
     );
-    world
-        .member()
-        .await
-        .get(&paths[1])
-        .await
-        .expect_error(ErrorCode::CourseNotFound);
+    world.member().await.get(&paths[1]).await.expect_error(ErrorCode::CourseNotFound);
     trainer
         .get(&format!("/courses/questions/{id}/x"))
         .await
         .expect_error(ErrorCode::QuestionNotFound);
-    trainer
-        .get(&paths[1].replace(&id, "x"))
-        .await
-        .expect_error(ErrorCode::CourseNotFound);
+    trainer.get(&paths[1].replace(&id, "x")).await.expect_error(ErrorCode::CourseNotFound);
     let (_, others) = course_with_questions(&trainer, &["trois"]).await;
-    let foreign = format!(
-        "/courses/questions/{id}/{}",
-        others[0].rsplit('/').next().unwrap()
-    );
-    trainer
-        .get(&foreign)
-        .await
-        .expect_error(ErrorCode::QuestionNotFound);
-    trainer
-        .put(&foreign, question("x"))
-        .await
-        .expect_error(ErrorCode::QuestionNotFound);
-    trainer
-        .delete(&foreign)
-        .await
-        .expect_error(ErrorCode::QuestionNotFound);
+    let foreign = format!("/courses/questions/{id}/{}", others[0].rsplit('/').next().unwrap());
+    trainer.get(&foreign).await.expect_error(ErrorCode::QuestionNotFound);
+    trainer.put(&foreign, question("x")).await.expect_error(ErrorCode::QuestionNotFound);
+    trainer.delete(&foreign).await.expect_error(ErrorCode::QuestionNotFound);
 }
 
 #[tokio::test]
@@ -77,29 +53,18 @@ async fn change_replaces_the_question_in_its_place() {
     let (id, paths) = course_with_questions(&trainer, &["un", "deux", "trois"]).await;
     let before = trainer.get(&paths[1]).await.expect_ok()["question"].clone();
     let body = json!({ "language": "AR", "question": "لماذا؟", "questionType": "DROPDOWN", "required": true, "options": ["أ", "ب"] });
-    let after = trainer
-        .put(&paths[1], body.clone())
-        .await
-        .expect_success(Message::QuestionUpdated)["question"]
+    let after = trainer.put(&paths[1], body.clone()).await.expect_success(Message::QuestionUpdated)
+        ["question"]
         .clone();
     let mut expected = before;
     for (field, value) in body.as_object().unwrap() {
         expected[field] = value.clone();
     }
     assert_eq!(after, expected);
-    assert_eq!(
-        trainer.get(&paths[1]).await.expect_ok()["question"],
-        expected
-    );
+    assert_eq!(trainer.get(&paths[1]).await.expect_ok()["question"], expected);
     assert_eq!(questions_of(&trainer, &id).await, ["un", "لماذا؟", "trois"]);
-    assert_eq!(
-        trainer.get(&format!("/courses/{id}")).await.expect_ok()["course"]["version"],
-        3
-    );
-    trainer
-        .put(&paths[1], json!({ "order": 1 }))
-        .await
-        .expect_error(ErrorCode::Validation);
+    assert_eq!(trainer.get(&format!("/courses/{id}")).await.expect_ok()["course"]["version"], 3);
+    trainer.put(&paths[1], json!({ "order": 1 })).await.expect_error(ErrorCode::Validation);
     for (value, error_code) in [
         (json!(-1), ErrorCode::FieldValue),
         (json!(1e30), ErrorCode::FieldValue),
@@ -108,10 +73,7 @@ async fn change_replaces_the_question_in_its_place() {
     ] {
         let mut body = question("deux");
         body["order"] = value;
-        trainer
-            .put(&paths[1], body)
-            .await
-            .expect_field_error("order", error_code);
+        trainer.put(&paths[1], body).await.expect_field_error("order", error_code);
     }
 }
 
@@ -129,22 +91,13 @@ async fn changed_order_moves_the_question_and_renumbers_others() {
     ] {
         let mut body = question(texts[moved]);
         body["order"] = json!(order);
-        let after = trainer
-            .put(&paths[moved], body)
-            .await
-            .expect_success(Message::QuestionUpdated);
+        let after = trainer.put(&paths[moved], body).await.expect_success(Message::QuestionUpdated);
         assert_eq!(after["question"]["order"], new_order);
         assert_eq!(questions_of(&trainer, &id).await, expected);
     }
-    trainer
-        .delete(&paths[3])
-        .await
-        .expect_success(Message::QuestionDeleted);
+    trainer.delete(&paths[3]).await.expect_success(Message::QuestionDeleted);
     assert_eq!(questions_of(&trainer, &id).await, ["b", "c", "a"]);
-    trainer
-        .delete(&paths[3])
-        .await
-        .expect_error(ErrorCode::QuestionNotFound);
+    trainer.delete(&paths[3]).await.expect_error(ErrorCode::QuestionNotFound);
 }
 
 #[tokio::test]
@@ -166,16 +119,9 @@ async fn concurrent_changes_are_all_applied() {
             }
         })
     });
-    let statuses: Vec<u16> = join_all(changes)
-        .await
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
+    let statuses: Vec<u16> = join_all(changes).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(statuses, [200; 8]);
     let mut left = questions_of(&trainer, &id).await;
     left.sort();
-    assert_eq!(
-        left,
-        ["nouvelle 1", "nouvelle 3", "nouvelle 5", "nouvelle 7"]
-    );
+    assert_eq!(left, ["nouvelle 1", "nouvelle 3", "nouvelle 5", "nouvelle 7"]);
 }

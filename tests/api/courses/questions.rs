@@ -19,10 +19,8 @@ async fn questions_keep_the_order_of_the_request() {
     let path = format!("/courses/questions/{id}");
     let added = trainer.post(&path, questions(0..50)).await;
     assert!(added.cost.round_trips <= 3, "{:?}", added.cost);
-    let added = added.expect_success(Message::QuestionsAdded)["questions"]
-        .as_array()
-        .unwrap()
-        .clone();
+    let added =
+        added.expect_success(Message::QuestionsAdded)["questions"].as_array().unwrap().clone();
     assert_eq!(added.len(), 50);
     let first = json!({
         "questionID": added[0]["questionID"], "courseID": id, "language": "FR", "question": "Question 0 ?", "questionType": "SHORT_REPLY",
@@ -32,11 +30,9 @@ async fn questions_keep_the_order_of_the_request() {
     let more = json!({ "questions": [
         { "language": "AR", "question": "ما رأيك؟\n\t…", "questionType": "MULTIPLE_CHOICE", "required": true, "options": [" نعم ", "لا"] },
     ] });
-    let more = trainer
-        .post(&path, more)
-        .await
-        .expect_success(Message::QuestionsAdded)["questions"][0]
-        .clone();
+    let more = trainer.post(&path, more).await.expect_success(Message::QuestionsAdded)["questions"]
+        [0]
+    .clone();
     assert_eq!(
         (&more["order"], &more["required"], &more["options"]),
         (&json!(51), &json!(true), &json!(["نعم", "لا"]))
@@ -58,21 +54,9 @@ async fn invalid_questions_are_reported_with_index_and_none_is_added() {
     let path = format!("/courses/questions/{id}");
     for (body, field, error_code) in [
         (json!({}), "questions", ErrorCode::FieldRequired),
-        (
-            json!({ "questions": null }),
-            "questions",
-            ErrorCode::FieldRequired,
-        ),
-        (
-            json!({ "questions": [] }),
-            "questions",
-            ErrorCode::FieldRequired,
-        ),
-        (
-            json!({ "questions": {} }),
-            "questions",
-            ErrorCode::FieldType,
-        ),
+        (json!({ "questions": null }), "questions", ErrorCode::FieldRequired),
+        (json!({ "questions": [] }), "questions", ErrorCode::FieldRequired),
+        (json!({ "questions": {} }), "questions", ErrorCode::FieldType),
         (questions(0..51), "questions", ErrorCode::FieldLength),
         (
             json!({ "questions": [question("Pourquoi ?"), "x"] }),
@@ -80,10 +64,7 @@ async fn invalid_questions_are_reported_with_index_and_none_is_added() {
             ErrorCode::FieldType,
         ),
     ] {
-        trainer
-            .post(&path, body)
-            .await
-            .expect_field_error(field, error_code);
+        trainer.post(&path, body).await.expect_field_error(field, error_code);
     }
     let with = |field: &str, value: Value| {
         let mut one = question("Pourquoi ?");
@@ -91,59 +72,19 @@ async fn invalid_questions_are_reported_with_index_and_none_is_added() {
         json!({ "questions": [question("Comment ?"), one] })
     };
     for (field, value, reported_field, error_code) in [
-        (
-            "language",
-            json!(null),
-            "language",
-            ErrorCode::FieldRequired,
-        ),
+        ("language", json!(null), "language", ErrorCode::FieldRequired),
         ("language", json!("Fr"), "language", ErrorCode::FieldFormat),
         ("question", json!(" "), "question", ErrorCode::FieldRequired),
-        (
-            "question",
-            json!("é".repeat(1001)),
-            "question",
-            ErrorCode::FieldLength,
-        ),
-        (
-            "question",
-            json!("a\u{7}"),
-            "question",
-            ErrorCode::FieldFormat,
-        ),
-        (
-            "questionType",
-            json!("LONG"),
-            "questionType",
-            ErrorCode::FieldValue,
-        ),
-        (
-            "questionType",
-            json!("DROPDOWN"),
-            "options",
-            ErrorCode::FieldRequired,
-        ),
+        ("question", json!("é".repeat(1001)), "question", ErrorCode::FieldLength),
+        ("question", json!("a\u{7}"), "question", ErrorCode::FieldFormat),
+        ("questionType", json!("LONG"), "questionType", ErrorCode::FieldValue),
+        ("questionType", json!("DROPDOWN"), "options", ErrorCode::FieldRequired),
         ("required", json!("true"), "required", ErrorCode::FieldType),
         ("required", json!(null), "required", ErrorCode::FieldType),
-        (
-            "options",
-            json!(["oui", "non"]),
-            "options",
-            ErrorCode::FieldValue,
-        ),
+        ("options", json!(["oui", "non"]), "options", ErrorCode::FieldValue),
         ("options", json!("oui"), "options", ErrorCode::FieldType),
-        (
-            "options",
-            json!(["oui", 1]),
-            "options[1]",
-            ErrorCode::FieldType,
-        ),
-        (
-            "options",
-            json!(["é".repeat(201)]),
-            "options[0]",
-            ErrorCode::FieldLength,
-        ),
+        ("options", json!(["oui", 1]), "options[1]", ErrorCode::FieldType),
+        ("options", json!(["é".repeat(201)]), "options[0]", ErrorCode::FieldLength),
     ] {
         trainer
             .post(&path, with(field, value))
@@ -153,11 +94,7 @@ async fn invalid_questions_are_reported_with_index_and_none_is_added() {
     let two = json!({ "questions": [{ "language": "x" }, question("Comment ?"), { "question": 1, "language": "FR", "questionType": "FILE" }] });
     let refused = trainer.post(&path, two).await;
     refused.expect_error(ErrorCode::Validation);
-    let fields: Vec<String> = refused
-        .errors()
-        .into_iter()
-        .map(|(field, _)| field)
-        .collect();
+    let fields: Vec<String> = refused.errors().into_iter().map(|(field, _)| field).collect();
     assert_eq!(
         fields,
         [
@@ -176,37 +113,21 @@ async fn course_has_at_most_200_questions() {
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
-    trainer
-        .post(&path, questions(0..30))
-        .await
-        .expect_success(Message::QuestionsAdded);
+    trainer.post(&path, questions(0..30)).await.expect_success(Message::QuestionsAdded);
     let writers = (0..12).map(|_| {
         let (trainer, path) = (trainer.clone(), path.clone());
         tokio::spawn(async move { trainer.post(&path, questions(0..20)).await })
     });
-    let answers: Vec<_> = join_all(writers)
-        .await
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
+    let answers: Vec<_> = join_all(writers).await.into_iter().map(Result::unwrap).collect();
     let added = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(added, 8);
     for refused in answers.iter().filter(|answer| answer.status != 200) {
         refused.expect_error(ErrorCode::QuestionsLimit);
     }
     assert_eq!(questions_of(&trainer, &id).await.len(), 190);
-    trainer
-        .post(&path, questions(0..11))
-        .await
-        .expect_error(ErrorCode::QuestionsLimit);
-    trainer
-        .post(&path, questions(0..10))
-        .await
-        .expect_success(Message::QuestionsAdded);
-    trainer
-        .post(&path, questions(0..1))
-        .await
-        .expect_error(ErrorCode::QuestionsLimit);
+    trainer.post(&path, questions(0..11)).await.expect_error(ErrorCode::QuestionsLimit);
+    trainer.post(&path, questions(0..10)).await.expect_success(Message::QuestionsAdded);
+    trainer.post(&path, questions(0..1)).await.expect_error(ErrorCode::QuestionsLimit);
     let mut places: Vec<u64> = answers
         .iter()
         .filter(|answer| answer.status == 200)
@@ -227,10 +148,8 @@ async fn acknowledged_question_is_never_lost() {
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
-    let first = trainer
-        .post(&path, questions(100..104))
-        .await
-        .expect_success(Message::QuestionsAdded);
+    let first =
+        trainer.post(&path, questions(100..104)).await.expect_success(Message::QuestionsAdded);
     let going: Vec<String> = first["questions"]
         .as_array()
         .unwrap()
@@ -252,9 +171,8 @@ async fn acknowledged_question_is_never_lost() {
         .map(Result::unwrap)
         .enumerate()
         .filter(|(_, answer)| answer.status == 200);
-    let mut expected: Vec<String> = added
-        .map(|(number, _)| format!("Question {number} ?"))
-        .collect();
+    let mut expected: Vec<String> =
+        added.map(|(number, _)| format!("Question {number} ?")).collect();
     let stayed = removed
         .into_iter()
         .map(Result::unwrap)
@@ -276,10 +194,7 @@ async fn concurrent_additions_to_one_course_are_all_kept() {
     for number in 0..6 {
         let id = draft(&trainer, "Soudure").await;
         let path = format!("/courses/questions/{id}");
-        trainer
-            .post(&path, questions(0..2))
-            .await
-            .expect_success(Message::QuestionsAdded);
+        trainer.post(&path, questions(0..2)).await.expect_success(Message::QuestionsAdded);
         let mut slow = Fault::new(Mode::Slow).times(1 + number % 3);
         slow.delay_ms = Some(60);
         world.inject_fault(slow);
@@ -310,15 +225,9 @@ async fn course_has_at_most_one_megabyte_of_questions() {
     let long = json!({ "language": "FR", "question": "x", "questionType": "DROPDOWN", "options": options });
     let nine = json!({ "questions": vec![long.clone(); 9] });
     for _ in 0..10 {
-        trainer
-            .post(&path, nine.clone())
-            .await
-            .expect_success(Message::QuestionsAdded);
+        trainer.post(&path, nine.clone()).await.expect_success(Message::QuestionsAdded);
     }
-    trainer
-        .post(&path, nine)
-        .await
-        .expect_error(ErrorCode::QuestionsLimit);
+    trainer.post(&path, nine).await.expect_error(ErrorCode::QuestionsLimit);
     trainer
         .post(&path, json!({ "questions": vec![long; 6] }))
         .await
@@ -334,17 +243,11 @@ async fn questions_are_added_all_or_none() {
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));
-    trainer
-        .post(&path, questions(0..50))
-        .await
-        .expect_error(ErrorCode::Unavailable);
+    trainer.post(&path, questions(0..50)).await.expect_error(ErrorCode::Unavailable);
     world.clear_faults();
     assert_eq!(questions_of(&trainer, &id).await, [""; 0]);
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
-    trainer
-        .post(&path, questions(0..50))
-        .await
-        .expect_success(Message::QuestionsAdded);
+    trainer.post(&path, questions(0..50)).await.expect_success(Message::QuestionsAdded);
     assert_eq!(questions_of(&trainer, &id).await.len(), 50);
 }
 
@@ -352,23 +255,14 @@ async fn questions_are_added_all_or_none() {
 async fn only_course_writers_can_add_questions() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    let (hidden, open) = (
-        draft(&trainer, "Soudure").await,
-        published(&trainer, "Brasage").await,
-    );
+    let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
     let other = world.person(NewPerson::with(Profile::Trainer)).await;
     let add = |id: String| {
         let other = other.clone();
-        async move {
-            other
-                .post(&format!("/courses/questions/{id}"), questions(0..1))
-                .await
-        }
+        async move { other.post(&format!("/courses/questions/{id}"), questions(0..1)).await }
     };
     add(hidden).await.expect_error(ErrorCode::CourseNotFound);
-    add("x".to_owned())
-        .await
-        .expect_error(ErrorCode::CourseNotFound);
+    add("x".to_owned()).await.expect_error(ErrorCode::CourseNotFound);
     add(open.clone()).await.expect_error(ErrorCode::Forbidden);
     world
         .member()

@@ -10,12 +10,7 @@ use super::{created_course, draft, id_of, payload, published, titles, walk};
 
 async fn found(person: &Person, q: &str) -> Vec<String> {
     let q: String = form_urlencoded::byte_serialize(q.as_bytes()).collect();
-    titles(
-        &person
-            .get(&format!("/courses/search-all?q={q}"))
-            .await
-            .expect_ok(),
-    )
+    titles(&person.get(&format!("/courses/search-all?q={q}")).await.expect_ok())
 }
 
 /// Creates and publishes a course, and has it indexed; returns its identifier.
@@ -42,58 +37,32 @@ async fn newest_published_first_without_description_and_contact() {
         published(&trainer, &format!("Cours {number}")).await;
         expected.insert(0, format!("Cours {number}"));
     }
-    let unverified = world
-        .person(NewPerson::with(Profile::Member).unverified())
-        .await;
-    let page = unverified
-        .get("/courses/search-all?courseTitle=x&region=y&price=z")
-        .await
-        .expect_ok();
+    let unverified = world.person(NewPerson::with(Profile::Member).unverified()).await;
+    let page =
+        unverified.get("/courses/search-all?courseTitle=x&region=y&price=z").await.expect_ok();
     assert_eq!(titles(&page), expected);
     let fields: Vec<&String> = page["courses"][0].as_object().unwrap().keys().collect();
     assert_eq!(fields.len(), 21);
     assert!(
-        [
-            "description",
-            "contactPerson",
-            "contactPhone",
-            "contactEmail"
-        ]
-        .iter()
-        .all(|field| !fields.iter().any(|known| known == field))
+        ["description", "contactPerson", "contactPhone", "contactEmail"]
+            .iter()
+            .all(|field| !fields.iter().any(|known| known == field))
     );
     for limit in [1, 2, 5] {
-        assert_eq!(
-            walk(&unverified, "/courses/search-all", limit).await.len(),
-            5,
-            "{limit}"
-        );
+        assert_eq!(walk(&unverified, "/courses/search-all", limit).await.len(), 5, "{limit}");
     }
-    world
-        .anonymous()
-        .get("/courses/search-all")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    world.anonymous().get("/courses/search-all").await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn search_ignores_case_accents_and_arabic_variants() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    indexed(
-        &world,
-        &trainer,
-        "L’électricité à l’école : niveau 2",
-        "Béja",
-    )
-    .await;
+    indexed(&world, &trainer, "L’électricité à l’école : niveau 2", "Béja").await;
     indexed(&world, &trainer, "السلامة المهنيّة في المؤسسة", "صفاقس").await;
     for (q, expected) in [
         ("electricite", Some("L’électricité à l’école : niveau 2")),
-        (
-            "ÉLECTRICITÉ École",
-            Some("L’électricité à l’école : niveau 2"),
-        ),
+        ("ÉLECTRICITÉ École", Some("L’électricité à l’école : niveau 2")),
         ("e\u{301}cole", Some("L’électricité à l’école : niveau 2")),
         ("beja niveau", Some("L’électricité à l’école : niveau 2")),
         ("niveau l a 2", Some("L’électricité à l’école : niveau 2")),
@@ -108,17 +77,9 @@ async fn search_ignores_case_accents_and_arabic_variants() {
     ] {
         assert_eq!(found(&trainer, q).await, expected.as_slice(), "{q}");
     }
-    assert_eq!(
-        found(&trainer, "énergie").await.len(),
-        2,
-        "a word of the section"
-    );
+    assert_eq!(found(&trainer, "énergie").await.len(), 2, "a word of the section");
     assert_eq!(found(&trainer, "").await.len(), 2, "an empty query");
-    assert_eq!(
-        found(&trainer, "à ! 👷").await,
-        [""; 0],
-        "a query without words"
-    );
+    assert_eq!(found(&trainer, "à ! 👷").await, [""; 0], "a query without words");
 }
 
 #[tokio::test]
@@ -166,10 +127,7 @@ async fn course_with_many_stems_is_indexed_in_several_transactions() {
     assert!(before.len() > 99, "{}", before.len());
     assert_eq!(found(&trainer, "soudures حجات").await, ["Soudure"]);
     payload["courseSubTitle"] = json!(words("منهيت"));
-    trainer
-        .put(&format!("/courses/{id}"), payload)
-        .await
-        .expect_success(Message::CourseUpdated);
+    trainer.put(&format!("/courses/{id}"), payload).await.expect_success(Message::CourseUpdated);
     world.deliver().await;
     assert_eq!(found(&trainer, "soudures مجات").await, ["Soudure"]);
     assert_eq!(found(&trainer, "حجات").await, [""; 0]);
@@ -187,18 +145,12 @@ async fn invalid_query_parameter_is_reported() {
         .get("/courses/search-all?q=un+deux+trois+quatre+cinq+six")
         .await
         .expect_field_error("q", ErrorCode::FieldLength);
-    member
-        .get("/courses/search-all?q=un+deux+trois+quatre+cinq+cinq+a")
-        .await
-        .expect_ok();
+    member.get("/courses/search-all?q=un+deux+trois+quatre+cinq+cinq+a").await.expect_ok();
     member
         .get(&format!("/courses/search-all?q={}", "a".repeat(201)))
         .await
         .expect_field_error("q", ErrorCode::FieldLength);
-    member
-        .get("/courses/search-all?q=a%00b")
-        .await
-        .expect_field_error("q", ErrorCode::FieldFormat);
+    member.get("/courses/search-all?q=a%00b").await.expect_field_error("q", ErrorCode::FieldFormat);
     member
         .get("/courses/search-all?limit=101")
         .await
@@ -251,13 +203,7 @@ async fn imported_items_equal_those_of_a_published_course() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = indexed(&world, &trainer, "Soudure avancée", "صفاقس").await;
-    let course = world
-        .setup()
-        .store
-        .course(domain::CourseId::or_none(&id))
-        .await
-        .unwrap()
-        .unwrap();
+    let course = world.setup().store.course(domain::CourseId::or_none(&id)).await.unwrap().unwrap();
     let sorted = |mut items: Vec<Value>| {
         items.sort_by_key(|item| item["pk"]["S"].to_string());
         items
@@ -266,25 +212,16 @@ async fn imported_items_equal_those_of_a_published_course() {
         item["pk"]["S"] == format!("COURSE#{id}")
             || (item["pk"]["S"].as_str().unwrap().starts_with("WORD#") && item["n"].is_null())
     };
-    let written: Vec<Value> = world
-        .items("records")
-        .into_iter()
-        .filter(is_of_it)
-        .collect();
-    assert_eq!(
-        sorted(store::import::items_of(&course).unwrap()),
-        sorted(written)
-    );
+    let written: Vec<Value> = world.items("records").into_iter().filter(is_of_it).collect();
+    assert_eq!(sorted(store::import::items_of(&course).unwrap()), sorted(written));
 }
 
 #[tokio::test]
 async fn lost_stream_records_are_indexed_by_the_sweep() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    let (stays, goes) = (
-        published(&trainer, "Soudure").await,
-        published(&trainer, "Brasage").await,
-    );
+    let (stays, goes) =
+        (published(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
     trainer
         .put(&format!("/courses/{stays}"), payload("Soudure fine"))
         .await
@@ -313,9 +250,10 @@ async fn lost_stream_records_are_indexed_by_the_sweep() {
         )
     );
     assert!(
-        !world.items("records").iter().any(|item| item["duePk"]["S"]
-            .as_str()
-            .is_some_and(|due| due.starts_with("WORDS"))),
+        !world
+            .items("records")
+            .iter()
+            .any(|item| item["duePk"]["S"].as_str().is_some_and(|due| due.starts_with("WORDS"))),
         "no indexing is due"
     );
 }
@@ -364,14 +302,7 @@ async fn multi_word_search_pages_contain_every_course_once() {
         let numbers: Vec<u32> = both
             .iter()
             .map(|course| {
-                course["courseTitle"]
-                    .as_str()
-                    .unwrap()
-                    .rsplit(' ')
-                    .next()
-                    .unwrap()
-                    .parse()
-                    .unwrap()
+                course["courseTitle"].as_str().unwrap().rsplit(' ').next().unwrap().parse().unwrap()
             })
             .collect();
         assert_eq!(
@@ -379,12 +310,7 @@ async fn multi_word_search_pages_contain_every_course_once() {
             (0..10).rev().map(|number| number * 3).collect::<Vec<u32>>(),
             "{limit}"
         );
-        assert_eq!(
-            walk(&trainer, "/courses/search-all?q=soudure", limit)
-                .await
-                .len(),
-            30
-        );
+        assert_eq!(walk(&trainer, "/courses/search-all?q=soudure", limit).await.len(), 30);
     }
 }
 
@@ -398,11 +324,7 @@ async fn walk_during_writes_returns_each_published_course_once() {
     for number in 0..40 {
         world.clock().advance(Duration::from_millis(3));
         let id = published(&trainer, &format!("Cours {number}")).await;
-        if number % 5 == 0 {
-            moving.push(id)
-        } else {
-            steady.push(id)
-        }
+        if number % 5 == 0 { moving.push(id) } else { steady.push(id) }
     }
     world.deliver().await;
     let writers = moving.into_iter().map(|id| {
@@ -411,10 +333,7 @@ async fn walk_during_writes_returns_each_published_course_once() {
             for _ in 0..6 {
                 for word in ["to-draft", "publish"] {
                     assert_eq!(
-                        trainer
-                            .post(&format!("/courses/{id}/{word}"), json!({}))
-                            .await
-                            .status,
+                        trainer.post(&format!("/courses/{id}/{word}"), json!({})).await.status,
                         200
                     );
                 }

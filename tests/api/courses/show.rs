@@ -18,12 +18,7 @@ async fn published_course_is_visible_to_every_account() {
         NewPerson::with(Profile::Member).of(elsewhere),
         NewPerson::with(Profile::Member).of(closed),
     ] {
-        let body = world
-            .person(someone)
-            .await
-            .get(&format!("/courses/{id}"))
-            .await
-            .expect_ok();
+        let body = world.person(someone).await.get(&format!("/courses/{id}")).await.expect_ok();
         assert_eq!(
             (&body["course"]["state"], &body["questions"]),
             (&json!("PUBLISHED"), &json!([]))
@@ -46,24 +41,10 @@ async fn draft_is_visible_to_those_who_may_write_or_publish_it() {
         (NewPerson::with(Profile::Member), false),
         (NewPerson::with(Profile::Trainer), false),
         (NewPerson::with(Profile::CommitteeAdmin), true),
-        (
-            NewPerson::with(Profile::CommitteeAdmin).of(elsewhere),
-            false,
-        ),
-        (
-            NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite]),
-            true,
-        ),
-        (
-            NewPerson::with(Profile::Member).granted(&[Grant::CoursesPublish]),
-            true,
-        ),
-        (
-            NewPerson::with(Profile::Member)
-                .granted(&[Grant::CoursesWrite])
-                .of(elsewhere),
-            false,
-        ),
+        (NewPerson::with(Profile::CommitteeAdmin).of(elsewhere), false),
+        (NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite]), true),
+        (NewPerson::with(Profile::Member).granted(&[Grant::CoursesPublish]), true),
+        (NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite]).of(elsewhere), false),
     ] {
         let answer = world.person(someone.clone()).await.get(&path).await;
         assert_eq!(answer.status, if sees { 200 } else { 404 }, "{someone:?}");
@@ -83,21 +64,13 @@ async fn archived_course_is_visible_to_its_writers() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", published(&trainer, "Soudure").await);
-    trainer
-        .delete(&path)
-        .await
-        .expect_success(Message::CourseArchived);
+    trainer.delete(&path).await.expect_success(Message::CourseArchived);
     trainer.get(&path).await.expect_ok();
     for someone in [
         NewPerson::with(Profile::Member),
         NewPerson::with(Profile::Member).granted(&[Grant::CoursesPublish]),
     ] {
-        world
-            .person(someone)
-            .await
-            .get(&path)
-            .await
-            .expect_error(ErrorCode::CourseNotFound);
+        world.person(someone).await.get(&path).await.expect_error(ErrorCode::CourseNotFound);
     }
     world
         .person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite]))
@@ -118,10 +91,7 @@ async fn malformed_course_id_returns_404() {
         "0198c0de-0000-7000-8000-00000000000A",
         "%ff",
     ] {
-        member
-            .get(&format!("/courses/{id}"))
-            .await
-            .expect_error(ErrorCode::CourseNotFound);
+        member.get(&format!("/courses/{id}")).await.expect_error(ErrorCode::CourseNotFound);
     }
 }
 
@@ -131,18 +101,9 @@ async fn unchanged_course_returns_304_until_it_changes() {
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
     let tag = trainer.get(&path).await.header("etag").to_owned();
-    assert_eq!(
-        trainer.with("if-none-match", &tag).get(&path).await.status,
-        304
-    );
-    trainer
-        .put(&path, payload("Brasage"))
-        .await
-        .expect_success(Message::CourseUpdated);
-    assert_eq!(
-        trainer.with("if-none-match", &tag).get(&path).await.status,
-        200
-    );
+    assert_eq!(trainer.with("if-none-match", &tag).get(&path).await.status, 304);
+    trainer.put(&path, payload("Brasage")).await.expect_success(Message::CourseUpdated);
+    assert_eq!(trainer.with("if-none-match", &tag).get(&path).await.status, 200);
 }
 
 /// Adds `questions` to the course `id`; returns the questions of the response.
@@ -169,9 +130,7 @@ async fn change_between_two_pages_is_seen_whole_or_not_at_all() {
     for count in [9; 10].into_iter().chain([6]) {
         questions.extend(add(&trainer, &id, vec![long.clone(); count]).await);
     }
-    let ids = questions
-        .iter()
-        .map(|one| one["questionID"].as_str().unwrap());
+    let ids = questions.iter().map(|one| one["questionID"].as_str().unwrap());
     let last = ids.max().unwrap();
 
     let mut slow = Fault::new(Mode::Slow).on("Query").times(2);
@@ -187,10 +146,7 @@ async fn change_between_two_pages_is_seen_whole_or_not_at_all() {
         tokio::task::yield_now().await;
     }
     trainer
-        .put(
-            &format!("/courses/questions/{id}/{last}"),
-            question("Pourquoi ?"),
-        )
+        .put(&format!("/courses/questions/{id}/{last}"), question("Pourquoi ?"))
         .await
         .expect_success(Message::QuestionUpdated);
     let body = reading.await.unwrap().expect_ok();
@@ -198,10 +154,7 @@ async fn change_between_two_pages_is_seen_whole_or_not_at_all() {
     assert_eq!(found.len(), 96);
     let last = found.iter().find(|one| one["questionID"] == last).unwrap();
     let seen = (&body["course"]["version"], &last["question"]);
-    let (before, after) = (
-        (&json!(12), &json!("x")),
-        (&json!(13), &json!("Pourquoi ?")),
-    );
+    let (before, after) = ((&json!(12), &json!("x")), (&json!(13), &json!("Pourquoi ?")));
     assert!(seen == before || seen == after, "{seen:?}");
 }
 

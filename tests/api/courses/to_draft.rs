@@ -16,17 +16,10 @@ async fn course_returned_to_draft_is_no_longer_found() {
         .await
         .expect_success(Message::CourseReturned)["course"]
         .clone();
-    assert_eq!(
-        (&returned["state"], &returned["version"]),
-        (&json!("DRAFT"), &json!(3))
-    );
+    assert_eq!((&returned["state"], &returned["version"]), (&json!("DRAFT"), &json!(3)));
     // immediately, before its words are removed from the index
     for list in ["/courses/search-all", "/courses/search-all?q=soudure"] {
-        assert_eq!(
-            titles(&trainer.get(list).await.expect_ok()),
-            [""; 0],
-            "{list}"
-        );
+        assert_eq!(titles(&trainer.get(list).await.expect_ok()), [""; 0], "{list}");
     }
     world
         .member()
@@ -46,8 +39,5 @@ async fn draft_to_draft_changes_nothing() {
         .await
         .expect_success(Message::CourseReturned)["course"]
         .clone();
-    assert_eq!(
-        (&course["state"], &course["version"]),
-        (&json!("DRAFT"), &json!(1))
-    );
+    assert_eq!((&course["state"], &course["version"]), (&json!("DRAFT"), &json!(1)));
 }

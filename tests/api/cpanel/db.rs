@@ -16,33 +16,15 @@ async fn databases_of_both_engines_are_listed() {
 #[tokio::test]
 async fn missing_postgresql_lists_mysql_only() {
     let (world, admin) = super::world_with_used_token().await;
-    world.inject_fault_in(
-        Service::Cpanel,
-        Fault::named("missing").on("Postgresql::list_databases"),
-    );
+    world
+        .inject_fault_in(Service::Cpanel, Fault::named("missing").on("Postgresql::list_databases"));
     let body = admin.get("/cpanel/db").await.expect_ok();
-    let engines: Vec<&Value> = body["databases"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|database| &database["engine"])
-        .collect();
+    let engines: Vec<&Value> =
+        body["databases"].as_array().unwrap().iter().map(|database| &database["engine"]).collect();
     assert_eq!(engines, ["mysql", "mysql"]);
-    world.inject_fault_in(
-        Service::Cpanel,
-        Fault::named("missing").on("Mysql::list_databases"),
-    );
-    admin
-        .get("/cpanel/db")
-        .await
-        .expect_error(ErrorCode::CpanelRefused);
+    world.inject_fault_in(Service::Cpanel, Fault::named("missing").on("Mysql::list_databases"));
+    admin.get("/cpanel/db").await.expect_error(ErrorCode::CpanelRefused);
     // An error is not the same as a missing module.
-    world.inject_fault_in(
-        Service::Cpanel,
-        Fault::named("broken").on("Postgresql::list_databases"),
-    );
-    admin
-        .get("/cpanel/db")
-        .await
-        .expect_error(ErrorCode::CpanelRefused);
+    world.inject_fault_in(Service::Cpanel, Fault::named("broken").on("Postgresql::list_databases"));
+    admin.get("/cpanel/db").await.expect_error(ErrorCode::CpanelRefused);
 }

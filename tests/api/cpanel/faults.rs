@@ -14,16 +14,9 @@ const GETS: [&str; 3] = ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"];
 
 fn without_detail(answer: &Answer) {
     let text = String::from_utf8_lossy(&answer.body).to_lowercase();
-    for detail in [
-        "127.0.0.1",
-        "token",
-        "execute",
-        "s’est produite",
-        "panic",
-        ".rs",
-        "reqwest",
-        "uapi",
-    ] {
+    for detail in
+        ["127.0.0.1", "token", "execute", "s’est produite", "panic", ".rs", "reqwest", "uapi"]
+    {
         assert!(!text.contains(detail), "{text}");
     }
 }
@@ -44,13 +37,7 @@ async fn each_fault_on_each_endpoint_maps_to_its_error() {
         (Fault::named("redirect"), Some(ErrorCode::CpanelRefused)),
         (Fault::named("html"), Some(ErrorCode::CpanelRefused)),
         (Fault::named("wrapped"), None),
-        (
-            Fault {
-                delay_ms: Some(20),
-                ..Fault::new(Mode::Slow)
-            },
-            None,
-        ),
+        (Fault { delay_ms: Some(20), ..Fault::new(Mode::Slow) }, None),
     ] {
         for path in GETS {
             let (world, admin) = world_with_used_token().await;
@@ -70,11 +57,7 @@ async fn each_fault_on_each_endpoint_maps_to_its_error() {
             None => drop(answer.expect_success(Message::SubdomainCreated)),
         }
         without_detail(&answer);
-        assert_eq!(
-            call_count(&world, ADD),
-            usize::from(expected.is_none()),
-            "{fault:?}"
-        );
+        assert_eq!(call_count(&world, ADD), usize::from(expected.is_none()), "{fault:?}");
     }
 }
 
@@ -83,16 +66,8 @@ async fn each_fault_on_each_endpoint_maps_to_its_error() {
 async fn failed_creation_is_looked_up_and_never_sent_twice() {
     let created = || Err(Message::SubdomainCreated);
     for (fault, expected, is_there) in [
-        (
-            Fault::new(Mode::Throttle),
-            Ok(ErrorCode::CpanelRefused),
-            false,
-        ),
-        (
-            Fault::new(Mode::Refuse),
-            Ok(ErrorCode::CpanelRefused),
-            false,
-        ),
+        (Fault::new(Mode::Throttle), Ok(ErrorCode::CpanelRefused), false),
+        (Fault::new(Mode::Refuse), Ok(ErrorCode::CpanelRefused), false),
         (Fault::new(Mode::Silent), created(), true),
         (Fault::named("token"), Ok(ErrorCode::CpanelAuth), false),
         (Fault::named("forbidden"), Ok(ErrorCode::CpanelAuth), false),
@@ -101,11 +76,7 @@ async fn failed_creation_is_looked_up_and_never_sent_twice() {
         (Fault::named("wrapped"), created(), true),
         (Fault::named("oversized"), created(), true),
         (Fault::named("broken"), created(), true),
-        (
-            Fault::named("redirect"),
-            Ok(ErrorCode::CpanelRefused),
-            false,
-        ),
+        (Fault::named("redirect"), Ok(ErrorCode::CpanelRefused), false),
         (Fault::named("html"), Ok(ErrorCode::CpanelRefused), false),
     ] {
         let (world, admin) = world_with_used_token().await;
@@ -118,11 +89,7 @@ async fn failed_creation_is_looked_up_and_never_sent_twice() {
         assert_eq!(call_count(&world, ADD), 1, "{fault:?}");
         world.clear_faults();
         let subdomains = world.cloud().uapi().shown()["subDomains"].to_string();
-        assert_eq!(
-            subdomains.contains("\"cours.formation.example.org\""),
-            is_there,
-            "{fault:?}"
-        );
+        assert_eq!(subdomains.contains("\"cours.formation.example.org\""), is_there, "{fault:?}");
     }
 }
 
@@ -144,18 +111,9 @@ async fn concurrent_creation_of_the_same_subdomain_returns_409() {
 async fn blank_account_listing_is_a_panel_error() {
     let (world, admin) = world_with_used_token().await;
     world.inject_fault_in(Service::Cpanel, Fault::named("blank"));
-    admin
-        .get("/cpanel/domains")
-        .await
-        .expect_error(ErrorCode::CpanelRefused);
-    admin
-        .get("/cpanel/subdomain")
-        .await
-        .expect_error(ErrorCode::CpanelRefused);
-    admin
-        .post("/cpanel/subdomain", payload("cours"))
-        .await
-        .expect_error(ErrorCode::CpanelRefused);
+    admin.get("/cpanel/domains").await.expect_error(ErrorCode::CpanelRefused);
+    admin.get("/cpanel/subdomain").await.expect_error(ErrorCode::CpanelRefused);
+    admin.post("/cpanel/subdomain", payload("cours")).await.expect_error(ErrorCode::CpanelRefused);
     admin.get("/cpanel/db").await.expect_ok();
     assert_eq!(call_count(&world, ADD), 0);
 }
@@ -166,21 +124,14 @@ async fn world_with_short_timeouts() -> World {
     let moment = Duration::from_millis(400);
     let routes = cpanel::routes_with(
         world.setup(),
-        Timeouts {
-            connect: moment,
-            whole: moment,
-            again: moment,
-        },
+        Timeouts { connect: moment, whole: moment, again: moment },
     )
     .unwrap();
     world.another_process_of(routes)
 }
 
 fn slow() -> Fault {
-    Fault {
-        delay_ms: Some(5_000),
-        ..Fault::new(Mode::Slow)
-    }
+    Fault { delay_ms: Some(5_000), ..Fault::new(Mode::Slow) }
 }
 
 #[tokio::test]
@@ -188,12 +139,7 @@ async fn slow_panel_returns_504() {
     for path in GETS {
         let world = world_with_short_timeouts().await;
         world.inject_fault_in(Service::Cpanel, slow());
-        world
-            .admin()
-            .await
-            .get(path)
-            .await
-            .expect_error(ErrorCode::CpanelTimeout);
+        world.admin().await.get(path).await.expect_error(ErrorCode::CpanelTimeout);
     }
     let world = world_with_short_timeouts().await;
     world.inject_fault_in(Service::Cpanel, slow());
@@ -211,10 +157,7 @@ async fn creation_without_response_returns_504_unless_it_exists() {
     let world = world_with_short_timeouts().await;
     let admin = world.admin().await;
     world.inject_fault_in(Service::Cpanel, slow().on("addsubdomain"));
-    admin
-        .post("/cpanel/subdomain", payload("cours"))
-        .await
-        .expect_error(ErrorCode::CpanelTimeout);
+    admin.post("/cpanel/subdomain", payload("cours")).await.expect_error(ErrorCode::CpanelTimeout);
     assert_eq!(call_count(&world, ADD), 1);
     // The list that would show the subdomain cannot be read either.
     let world = world_with_short_timeouts().await;
@@ -226,10 +169,7 @@ async fn creation_without_response_returns_504_unless_it_exists() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     world.inject_fault_in(Service::Cpanel, Fault::new(Mode::Silent).on("list_domains"));
-    waiting
-        .await
-        .unwrap()
-        .expect_error(ErrorCode::CpanelTimeout);
+    waiting.await.unwrap().expect_error(ErrorCode::CpanelTimeout);
     assert_eq!(call_count(&world, ADD), 1);
 }
 
@@ -238,20 +178,14 @@ async fn unreachable_panel_returns_502() {
     let world = World::with(&[("CPANEL_URL", "http://127.0.0.1:9")]).await;
     let admin = world.admin().await;
     for path in ["/cpanel/domains", "/cpanel/db"] {
-        admin
-            .get(path)
-            .await
-            .expect_error(ErrorCode::CpanelUnreachable);
+        admin.get(path).await.expect_error(ErrorCode::CpanelUnreachable);
     }
     admin
         .post("/cpanel/subdomain", payload("cours"))
         .await
         .expect_error(ErrorCode::CpanelUnreachable);
     // Three consecutive failures have opened the breaker.
-    admin
-        .get("/cpanel/domains")
-        .await
-        .expect_error(ErrorCode::CpanelUnavailable);
+    admin.get("/cpanel/domains").await.expect_error(ErrorCode::CpanelUnavailable);
 }
 
 #[tokio::test]
@@ -270,13 +204,7 @@ async fn callers_timing_out_in_the_queue_do_not_open_the_breaker() {
     let world = world_with_short_timeouts().await;
     let admin = world.admin().await;
     // Two requests run at a time, each for more than half of the timeout.
-    world.inject_fault_in(
-        Service::Cpanel,
-        Fault {
-            delay_ms: Some(250),
-            ..Fault::new(Mode::Slow)
-        },
-    );
+    world.inject_fault_in(Service::Cpanel, Fault { delay_ms: Some(250), ..Fault::new(Mode::Slow) });
     let answers = join_all((0..12).map(|_| admin.get("/cpanel/domains"))).await;
     let statuses: BTreeSet<u16> = answers.iter().map(|answer| answer.status).collect();
     assert!(

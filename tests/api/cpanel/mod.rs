@@ -24,13 +24,7 @@ async fn world_with_used_token() -> (World, Person) {
 
 /// The number of calls of the UAPI function `function`, such as `SubDomain::addsubdomain`.
 fn call_count(world: &World, function: &str) -> usize {
-    world
-        .cloud()
-        .uapi()
-        .calls()
-        .iter()
-        .filter(|call| call["function"] == function)
-        .count()
+    world.cloud().uapi().calls().iter().filter(|call| call["function"] == function).count()
 }
 
 const ADD: &str = "SubDomain::addsubdomain";

@@ -11,10 +11,7 @@ async fn missing_panel_configuration_returns_503() {
     let world = World::with(&[("CPANEL_URL", "")]).await;
     let admin = world.admin().await;
     for path in ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"] {
-        admin
-            .get(path)
-            .await
-            .expect_error(ErrorCode::CpanelUnavailable);
+        admin.get(path).await.expect_error(ErrorCode::CpanelUnavailable);
     }
     admin
         .post("/cpanel/subdomain", payload("cours"))
@@ -24,12 +21,7 @@ async fn missing_panel_configuration_returns_503() {
         .post("/cpanel/subdomain", payload("www"))
         .await
         .expect_field_error("domain", ErrorCode::FieldValue);
-    world
-        .member()
-        .await
-        .get("/cpanel/domains")
-        .await
-        .expect_error(ErrorCode::Forbidden);
+    world.member().await.get("/cpanel/domains").await.expect_error(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
@@ -38,12 +30,8 @@ async fn root_domain_outside_the_allow_list_returns_404() {
         World::with(&[("CPANEL_ROOT_DOMAINS", "comites.example.org, Elsewhere.test")]).await;
     let admin = world.admin().await;
     for root in ["formation.example.org", "elsewhere.test"] {
-        let answer = admin
-            .post(
-                "/cpanel/subdomain",
-                json!({ "domain": "cours", "rootdomain": root }),
-            )
-            .await;
+        let answer =
+            admin.post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": root })).await;
         answer.expect_error(ErrorCode::RootDomainNotFound);
     }
     let answer = admin
@@ -60,14 +48,8 @@ async fn missing_or_malformed_setting_stops_start_and_is_named() {
     let world = World::new().await;
     for (name, value) in [
         ("CPANEL_URL", Some("http://cpanel.example.org:2083")),
-        (
-            "CPANEL_URL",
-            Some("https://cpanel.example.org:2083/execute"),
-        ),
-        (
-            "CPANEL_URL",
-            Some("https://user:rubbish@cpanel.example.org"),
-        ),
+        ("CPANEL_URL", Some("https://cpanel.example.org:2083/execute")),
+        ("CPANEL_URL", Some("https://user:rubbish@cpanel.example.org")),
         ("CPANEL_USER", None),
         ("CPANEL_USER", Some("a b")),
         ("CPANEL_TOKEN", None),
@@ -87,10 +69,7 @@ async fn missing_or_malformed_setting_stops_start_and_is_named() {
             problem.starts_with(&format!("The setting {name} ")) && problem.ends_with('.'),
             "{problem}"
         );
-        assert!(
-            !problem.contains("rubbish") && !problem.contains("bish"),
-            "{problem}"
-        );
+        assert!(!problem.contains("rubbish") && !problem.contains("bish"), "{problem}");
     }
 }
 
@@ -107,22 +86,17 @@ async fn token_comes_from_ssm_and_is_optional_without_panel() {
         let setup = Setup::start(settings.settings(), cpanel::KEYS)
             .await
             .map_err(|problem| problem.to_string())?;
-        cpanel::routes(&setup)
-            .map(|_| ())
-            .map_err(|problem| problem.to_string())
+        cpanel::routes(&setup).map(|_| ()).map_err(|problem| problem.to_string())
     };
-    world.cloud().put_parameter(
-        "/halqa/test/public/TOKEN_PUBLIC_KEYS",
-        &world.setting("TOKEN_PUBLIC_KEYS"),
-    );
+    world
+        .cloud()
+        .put_parameter("/halqa/test/public/TOKEN_PUBLIC_KEYS", &world.setting("TOKEN_PUBLIC_KEYS"));
     assert_eq!(start(None).await, Ok(()));
     assert_eq!(
         start(Some("http://127.0.0.1:2083")).await,
         Err("The setting CPANEL_TOKEN is missing.".to_owned())
     );
-    world
-        .cloud()
-        .put_parameter("/halqa/test/cpanel/CPANEL_TOKEN", "TOKEN");
+    world.cloud().put_parameter("/halqa/test/cpanel/CPANEL_TOKEN", "TOKEN");
     assert_eq!(start(Some("http://127.0.0.1:2083")).await, Ok(()));
 }
 

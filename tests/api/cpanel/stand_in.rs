@@ -16,11 +16,8 @@ async fn ask(uapi: &Uapi, path: &str, token: Option<&str>) -> (StatusCode, Value
         .header("authorization", authorization)
         .body(Full::<Bytes>::default())
         .unwrap();
-    let response = Client::builder(TokioExecutor::new())
-        .build_http()
-        .request(request)
-        .await
-        .unwrap();
+    let response =
+        Client::builder(TokioExecutor::new()).build_http().request(request).await.unwrap();
     let (parts, body) = response.into_parts();
     (
         parts.status,
@@ -41,26 +38,17 @@ async fn stand_in_answers_like_cpanel() {
     );
     assert_eq!(listed["data"]["main_domain"], "formation.example.org");
     for (path, texts) in [
-        (
-            "/execute/SubDomain/addsubdomain?domain=cours",
-            "Vous devez fournir",
-        ),
+        ("/execute/SubDomain/addsubdomain?domain=cours", "Vous devez fournir"),
         (
             "/execute/SubDomain/addsubdomain?domain=a_b&rootdomain=formation.example.org",
             "n’est pas un nom",
         ),
-        (
-            "/execute/SubDomain/addsubdomain?domain=cours&rootdomain=example.org",
-            "ne contrôlez pas",
-        ),
+        ("/execute/SubDomain/addsubdomain?domain=cours&rootdomain=example.org", "ne contrôlez pas"),
         (
             "/execute/SubDomain/addsubdomain?domain=blog&rootdomain=formation.example.org",
             "existe déjà",
         ),
-        (
-            "/execute/SubDomain/listsubdomains",
-            "could not find the function",
-        ),
+        ("/execute/SubDomain/listsubdomains", "could not find the function"),
         ("/execute/Nowhere/nothing", "Failed to load module"),
     ] {
         let (status, answer) = ask(uapi, path, None).await;
@@ -69,33 +57,15 @@ async fn stand_in_answers_like_cpanel() {
             (StatusCode::OK, &json!(0), &Value::Null),
             "{path}"
         );
-        assert!(
-            answer["errors"][0].as_str().unwrap().contains(texts),
-            "{answer}"
-        );
+        assert!(answer["errors"][0].as_str().unwrap().contains(texts), "{answer}");
     }
-    assert_eq!(
-        ask(uapi, NEW, Some("WRONG")).await.0,
-        StatusCode::UNAUTHORIZED
-    );
+    assert_eq!(ask(uapi, NEW, Some("WRONG")).await.0, StatusCode::UNAUTHORIZED);
     assert_eq!(ask(uapi, "/", None).await.0, StatusCode::NOT_FOUND);
-    let outcomes: Vec<Value> = uapi
-        .calls()
-        .into_iter()
-        .map(|call| call["outcome"].clone())
-        .collect();
+    let outcomes: Vec<Value> =
+        uapi.calls().into_iter().map(|call| call["outcome"].clone()).collect();
     assert_eq!(
         outcomes,
-        [
-            "unauthorized",
-            "unknown",
-            "unknown",
-            "refused",
-            "refused",
-            "refused",
-            "refused",
-            "done"
-        ]
+        ["unauthorized", "unknown", "unknown", "refused", "refused", "refused", "refused", "done"]
     );
 }
 
@@ -105,22 +75,10 @@ async fn account_state_survives_restart() {
     let before = Cloud::in_folder(folder.path()).await.unwrap();
     assert_eq!(ask(before.uapi(), NEW, None).await.1["status"], 1);
     let again = tempfile::tempdir().unwrap();
-    std::fs::copy(
-        folder.path().join("cpanel.json"),
-        again.path().join("cpanel.json"),
-    )
-    .unwrap();
+    std::fs::copy(folder.path().join("cpanel.json"), again.path().join("cpanel.json")).unwrap();
     let after = Cloud::in_folder(again.path()).await.unwrap();
-    assert!(
-        after.uapi().shown()["subDomains"]
-            .to_string()
-            .contains("cours.formation.example.org")
-    );
-    assert_eq!(
-        ask(after.uapi(), NEW, None).await.1["status"],
-        0,
-        "the subdomain exists"
-    );
+    assert!(after.uapi().shown()["subDomains"].to_string().contains("cours.formation.example.org"));
+    assert_eq!(ask(after.uapi(), NEW, None).await.1["status"], 0, "the subdomain exists");
     let [_, _, (_, old)] = before.uapi().settings();
     assert_eq!(
         ask(after.uapi(), NEW, Some(&old)).await.0,
@@ -129,30 +87,17 @@ async fn account_state_survives_restart() {
     );
 
     std::fs::write(again.path().join("cpanel.json"), "{").unwrap();
-    let damaged = Cloud::in_folder(again.path())
-        .await
-        .err()
-        .unwrap()
-        .to_string();
-    assert!(
-        damaged.contains("cpanel.json") && damaged.contains("Move the file away"),
-        "{damaged}"
-    );
+    let damaged = Cloud::in_folder(again.path()).await.err().unwrap().to_string();
+    assert!(damaged.contains("cpanel.json") && damaged.contains("Move the file away"), "{damaged}");
 }
 
 #[tokio::test]
 async fn local_page_shows_account_and_calls() {
     let (world, admin) = super::world_with_used_token().await;
-    admin
-        .post("/cpanel/subdomain", super::payload("cours"))
-        .await;
+    admin.post("/cpanel/subdomain", super::payload("cours")).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let page = format!("http://{}/_local/cpanel", listener.local_addr().unwrap());
-    tokio::spawn(front::serve(
-        listener,
-        world.edge().clone(),
-        Some(world.pages()),
-    ));
+    tokio::spawn(front::serve(listener, world.edge().clone(), Some(world.pages())));
     let response = Client::builder(TokioExecutor::new())
         .build_http::<Full<Bytes>>()
         .get(page.parse().unwrap())

@@ -18,10 +18,7 @@ async fn subdomain_is_created_and_listed() {
         )
         .await;
     let subdomain = json!({ "domain": "cours", "rootdomain": "formation.example.org", "fqdn": "cours.formation.example.org" });
-    assert_eq!(
-        created.expect_success(Message::SubdomainCreated)["subdomain"],
-        subdomain
-    );
+    assert_eq!(created.expect_success(Message::SubdomainCreated)["subdomain"], subdomain);
     let listed = admin.get("/cpanel/subdomain").await.expect_ok();
     let expected = json!([
         { "domain": "blog", "rootdomain": "formation.example.org", "fqdn": "blog.formation.example.org" },
@@ -40,31 +37,17 @@ async fn subdomain_is_created_and_listed() {
 #[tokio::test]
 async fn subdomain_is_allowed_below_account_domains_only() {
     let (world, admin) = world_with_used_token().await;
-    for root in [
-        "formation.example.org",
-        "comites.example.org",
-        "formation.example.net",
-    ] {
+    for root in ["formation.example.org", "comites.example.org", "formation.example.net"] {
         admin
-            .post(
-                "/cpanel/subdomain",
-                json!({ "domain": "cours", "rootdomain": root }),
-            )
+            .post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": root }))
             .await
             .expect_success(Message::SubdomainCreated);
     }
-    for root in [
-        "example.org",
-        "elsewhere.test",
-        "blog.formation.example.org",
-        "xn--e1afmkfd.example",
-    ] {
-        let answer = admin
-            .post(
-                "/cpanel/subdomain",
-                json!({ "domain": "cours", "rootdomain": root }),
-            )
-            .await;
+    for root in
+        ["example.org", "elsewhere.test", "blog.formation.example.org", "xn--e1afmkfd.example"]
+    {
+        let answer =
+            admin.post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": root })).await;
         answer.expect_error(ErrorCode::RootDomainNotFound);
     }
     assert_eq!(call_count(&world, ADD), 3);
@@ -79,10 +62,7 @@ async fn existing_name_in_any_spelling_returns_409() {
         ("intranet", "comites.example.org"),
     ] {
         admin
-            .post(
-                "/cpanel/subdomain",
-                json!({ "domain": label, "rootdomain": root }),
-            )
+            .post("/cpanel/subdomain", json!({ "domain": label, "rootdomain": root }))
             .await
             .expect_error(ErrorCode::SubdomainExists);
     }
@@ -100,11 +80,7 @@ async fn request_is_audited_before_the_panel_is_called() {
     let (world, _) = world_with_used_token().await;
     let committee = world.another_committee("Sfax", true).await;
     let writer = world
-        .person(
-            NewPerson::with(Profile::Trainer)
-                .of(committee)
-                .granted(&[Grant::CpanelWrite]),
-        )
+        .person(NewPerson::with(Profile::Trainer).of(committee).granted(&[Grant::CpanelWrite]))
         .await;
     writer
         .post("/cpanel/subdomain", payload("cours"))
@@ -123,58 +99,36 @@ async fn request_is_audited_before_the_panel_is_called() {
     );
     assert_eq!(
         (&entry["before"], &entry["after"]),
-        (
-            &Value::Null,
-            &json!({ "fqdn": "cours.formation.example.org" })
-        )
+        (&Value::Null, &json!({ "fqdn": "cours.formation.example.org" }))
     );
     // a UUID of version 5, derived from the name
-    assert_eq!(
-        entry["targetID"].as_str().unwrap().chars().nth(14),
-        Some('5')
-    );
+    assert_eq!(entry["targetID"].as_str().unwrap().chars().nth(14), Some('5'));
 
     // If the audit entry cannot be written, the panel is not called.
     world.inject_fault(
         local::faults::Fault::new(local::faults::Mode::Refuse).on("TransactWriteItems"),
     );
-    writer
-        .post("/cpanel/subdomain", payload("forum"))
-        .await
-        .expect_error(ErrorCode::Unavailable);
+    writer.post("/cpanel/subdomain", payload("forum")).await.expect_error(ErrorCode::Unavailable);
     assert_eq!(call_count(&world, ADD), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_concurrent_requests_for_one_name_one_succeeds() {
-    for world in [
-        World::with(&[("RATE_LIMIT", "1000")]).await,
-        world_with_used_token().await.0,
-    ] {
+    for world in [World::with(&[("RATE_LIMIT", "1000")]).await, world_with_used_token().await.0] {
         let admin = world.admin().await;
         let calls = (0..20).map(|_| {
             let admin = admin.clone();
             tokio::spawn(async move { admin.post("/cpanel/subdomain", payload("cours")).await })
         });
-        let answers: Vec<_> = join_all(calls)
-            .await
-            .into_iter()
-            .map(Result::unwrap)
-            .collect();
+        let answers: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
         let codes: Vec<String> = answers.iter().map(tests::Answer::code).collect();
         assert_eq!(
-            codes
-                .iter()
-                .filter(|code| *code == Message::SubdomainCreated.code())
-                .count(),
+            codes.iter().filter(|code| *code == Message::SubdomainCreated.code()).count(),
             1,
             "{codes:?}"
         );
         assert_eq!(
-            codes
-                .iter()
-                .filter(|code| *code == ErrorCode::SubdomainExists.code())
-                .count(),
+            codes.iter().filter(|code| *code == ErrorCode::SubdomainExists.code()).count(),
             19,
             "{codes:?}"
         );
@@ -205,42 +159,22 @@ async fn invalid_field_is_reported() {
         ("rootdomain", json!(null), ErrorCode::FieldRequired),
         ("rootdomain", json!(true), ErrorCode::FieldType),
         ("rootdomain", json!("localhost"), ErrorCode::FieldFormat),
-        (
-            "rootdomain",
-            json!("https://example.org"),
-            ErrorCode::FieldFormat,
-        ),
-        (
-            "rootdomain",
-            json!(format!("{}.org", "a".repeat(64))),
-            ErrorCode::FieldLength,
-        ),
+        ("rootdomain", json!("https://example.org"), ErrorCode::FieldFormat),
+        ("rootdomain", json!(format!("{}.org", "a".repeat(64))), ErrorCode::FieldLength),
     ] {
         let mut body = payload("cours");
         body[field] = value;
-        admin
-            .post("/cpanel/subdomain", body)
-            .await
-            .expect_field_error(field, error_code);
+        admin.post("/cpanel/subdomain", body).await.expect_field_error(field, error_code);
     }
     let too_long = json!({ "domain": "cours", "rootdomain": long_root });
     admin
         .post("/cpanel/subdomain", too_long)
         .await
         .expect_field_error("domain", ErrorCode::FieldLength);
-    let both = admin
-        .post(
-            "/cpanel/subdomain",
-            json!({ "domain": "-", "rootdomain": "-" }),
-        )
-        .await;
+    let both = admin.post("/cpanel/subdomain", json!({ "domain": "-", "rootdomain": "-" })).await;
     both.expect_error(ErrorCode::Validation);
     assert_eq!(both.errors().len(), 2);
-    assert_eq!(
-        world.cloud().uapi().calls().len(),
-        1,
-        "invalid requests are not sent to the panel"
-    );
+    assert_eq!(world.cloud().uapi().calls().len(), 1, "invalid requests are not sent to the panel");
 }
 
 /// Each label is either rejected as invalid or sent to cPanel exactly as the response states it.
@@ -274,11 +208,7 @@ async fn hostile_names_are_rejected_or_passed_on_unchanged() {
                 let plain =
                     |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
                 assert!(
-                    created_subdomain["domain"]
-                        .as_str()
-                        .unwrap()
-                        .bytes()
-                        .all(plain),
+                    created_subdomain["domain"].as_str().unwrap().bytes().all(plain),
                     "{label:?}"
                 );
                 accepted += 1;
@@ -287,17 +217,10 @@ async fn hostile_names_are_rejected_or_passed_on_unchanged() {
             status => panic!("{label:?}: {status} {}", answer.code()),
         }
     }
-    assert!(
-        accepted > 10 && refused > 150,
-        "{accepted} accepted, {refused} refused"
-    );
+    assert!(accepted > 10 && refused > 150, "{accepted} accepted, {refused} refused");
     for root in HOSTILE_ROOTS {
-        let answer = admin
-            .post(
-                "/cpanel/subdomain",
-                json!({ "domain": "x", "rootdomain": root }),
-            )
-            .await;
+        let answer =
+            admin.post("/cpanel/subdomain", json!({ "domain": "x", "rootdomain": root })).await;
         assert!([400, 404].contains(&answer.status), "{root:?}: {answer:?}");
         assert!(
             answer.status == 404 || answer.errors()[0].0 == "rootdomain",
@@ -340,10 +263,8 @@ fn hostile_labels() -> Vec<String> {
         '。', '．', '｡', '\u{200b}', '\u{202e}', '\u{2028}', '\u{feff}', '／', '％', '＆',
         '\u{7f}', '\u{85}', '\u{a0}', '\u{3000}',
     ];
-    let signs = (0u8..0x80)
-        .filter(|byte| !byte.is_ascii_alphanumeric())
-        .map(char::from)
-        .chain(beyond);
+    let signs =
+        (0u8..0x80).filter(|byte| !byte.is_ascii_alphanumeric()).map(char::from).chain(beyond);
     for sign in signs {
         labels.extend([format!("a{sign}b"), format!("{sign}a")]);
     }
@@ -462,10 +383,7 @@ async fn repeated_unknown_root_domain_does_not_call_the_panel_again() {
     let admin = world.admin().await;
     let ask = async || {
         admin
-            .post(
-                "/cpanel/subdomain",
-                json!({ "domain": "cours", "rootdomain": "elsewhere.test" }),
-            )
+            .post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": "elsewhere.test" }))
             .await
     };
     let calls = || world.cloud().uapi().calls().len();

@@ -86,15 +86,10 @@ async fn pages_answer_with_a_policy_without_inline_scripts() {
         assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
         let page = String::from_utf8_lossy(answer.body());
-        let has_inline = ["<style", "style=", "<script>", "onclick"]
-            .iter()
-            .any(|part| page.contains(part));
+        let has_inline =
+            ["<style", "style=", "<script>", "onclick"].iter().any(|part| page.contains(part));
         assert!(!has_inline, "{path}");
-        let lang = if path.starts_with("/_local/front") {
-            "fr"
-        } else {
-            "en"
-        };
+        let lang = if path.starts_with("/_local/front") { "fr" } else { "en" };
         assert!(page.contains(&format!("<html lang=\"{lang}\">")), "{path}");
     }
     for (path, kind) in [
@@ -161,13 +156,8 @@ async fn mails_are_searched_shown_as_each_view_and_deleted() {
     }
     let path = format!("/_local/mail/{id}/html");
     let document = call(address, Method::GET, &path, "").await;
-    let policy = document.headers()["content-security-policy"]
-        .to_str()
-        .unwrap();
-    assert!(
-        policy.starts_with("sandbox allow-popups allow-popups-to-escape-sandbox;"),
-        "{policy}"
-    );
+    let policy = document.headers()["content-security-policy"].to_str().unwrap();
+    assert!(policy.starts_with("sandbox allow-popups allow-popups-to-escape-sandbox;"), "{policy}");
     assert!(!policy.contains("script"), "{policy}");
 
     assert_eq!(submit(address, "/_local/mail/clear", "").await, "/_local");
@@ -195,10 +185,7 @@ async fn text_messages_show_their_parts_and_no_markup() {
     assert!(page.contains("value=\"&quot;&gt;&lt;script&gt;alert(1)"));
     assert!(!page.contains("<script>"), "{page}");
     let target = submit(address, "/_local/sms/clear", "").await;
-    assert_eq!(
-        (target.as_str(), world.cloud().recorder().texts().len()),
-        ("/_local/texts", 0)
-    );
+    assert_eq!((target.as_str(), world.cloud().recorder().texts().len()), ("/_local/texts", 0));
 }
 
 #[tokio::test]
@@ -230,20 +217,12 @@ async fn requests_are_shown_with_their_own_cost_and_log_line() {
     let address = start(&world).await;
     call(address, Method::GET, "/api/v1/nowhere", "").await;
     let path = "/api/v1/committees?q=%3Cb%3Esecret";
-    let (first, second) = tokio::join!(
-        call(address, Method::GET, path, ""),
-        call(address, Method::GET, path, "")
-    );
-    assert_eq!(
-        (first.status().as_u16(), second.status().as_u16()),
-        (200, 200)
-    );
+    let (first, second) =
+        tokio::join!(call(address, Method::GET, path, ""), call(address, Method::GET, path, ""));
+    assert_eq!((first.status().as_u16(), second.status().as_u16()), (200, 200));
     call(address, Method::GET, "/api/v1/%3Cb%3E", "").await;
     let page = read(address, "/_local/requests").await;
-    let units = format!(
-        "{} round trips · {} store requests",
-        cost.round_trips, cost.requests
-    );
+    let units = format!("{} round trips · {} store requests", cost.round_trips, cost.requests);
     assert_eq!(page.matches(&units).count(), 2, "{page}");
     for answer in [&first, &second] {
         let id = answer.headers()["x-request-id"].to_str().unwrap();

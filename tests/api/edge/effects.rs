@@ -29,10 +29,7 @@ async fn edge() -> TestRoutes {
             effect(change, "GET,POST").post(|| async { ok(json!({})) as ApiResult<Value> }),
         )
         .route("/auth/panic", post(panics));
-    TestRoutes(
-        Edge::new(world.setup(), Routes::new(router).no_store(&["/auth"])).unwrap(),
-        done,
-    )
+    TestRoutes(Edge::new(world.setup(), Routes::new(router).no_store(&["/auth"])).unwrap(), done)
 }
 
 async fn panics() -> ApiResult<Value> {
@@ -50,12 +47,7 @@ impl TestRoutes {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        self.0
-            .answer(
-                request.body(Bytes::new()).unwrap(),
-                "10.0.0.1".parse().unwrap(),
-            )
-            .await
+        self.0.answer(request.body(Bytes::new()).unwrap(), "10.0.0.1".parse().unwrap()).await
     }
 }
 
@@ -68,12 +60,7 @@ async fn head_returns_405_and_changes_nothing() {
         (405, &"GET,POST".parse().unwrap())
     );
     assert_eq!(edge.1.load(Ordering::SeqCst), 0);
-    assert_eq!(
-        edge.send(Method::POST, "/api/v1/auth/effect", &[])
-            .await
-            .status(),
-        200
-    );
+    assert_eq!(edge.send(Method::POST, "/api/v1/auth/effect", &[]).await.status(), 200);
 }
 
 #[tokio::test]
@@ -84,21 +71,13 @@ async fn prefetch_returns_403_and_changes_nothing() {
         ("sec-purpose", "prefetch;prerender"),
         ("purpose", "Prefetch"),
     ] {
-        let answer = edge
-            .send(Method::GET, "/api/v1/auth/effect", &[header])
-            .await;
+        let answer = edge.send(Method::GET, "/api/v1/auth/effect", &[header]).await;
         assert_eq!(answer.status(), 403);
         assert!(String::from_utf8_lossy(answer.body()).contains(ErrorCode::PrefetchRefused.code()));
     }
     assert_eq!(edge.1.load(Ordering::SeqCst), 0);
     assert_eq!(
-        edge.send(
-            Method::GET,
-            "/api/v1/auth/effect",
-            &[("purpose", "navigate")]
-        )
-        .await
-        .status(),
+        edge.send(Method::GET, "/api/v1/auth/effect", &[("purpose", "navigate")]).await.status(),
         200
     );
     assert_eq!(edge.1.load(Ordering::SeqCst), 1);
@@ -107,13 +86,7 @@ async fn prefetch_returns_403_and_changes_nothing() {
 #[tokio::test]
 async fn get_with_effect_is_never_304_and_never_stored() {
     let edge = edge().await;
-    let answer = edge
-        .send(
-            Method::GET,
-            "/api/v1/auth/effect",
-            &[("if-none-match", "*")],
-        )
-        .await;
+    let answer = edge.send(Method::GET, "/api/v1/auth/effect", &[("if-none-match", "*")]).await;
     assert_eq!(
         (answer.status().as_u16(), &answer.headers()["cache-control"]),
         (200, &"no-store".parse().unwrap())

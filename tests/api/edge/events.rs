@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 use tests::{LambdaAnswer as Answer, World};
 
 fn event(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../events")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events").join(name);
     serde_json::from_str(
         &fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())),
     )
@@ -21,10 +19,7 @@ async fn replay(world: &World, event: Value) -> Answer {
 
 fn code(answer: &Answer) -> String {
     let body: Value = serde_json::from_str(&answer.body).unwrap_or_default();
-    body["message"]["RESPONSE_CODE"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned()
+    body["message"]["RESPONSE_CODE"].as_str().unwrap_or_default().to_owned()
 }
 
 #[tokio::test]
@@ -39,11 +34,7 @@ async fn sample_event_of_each_route_reaches_its_route() {
         ("auth/login.json", 401, "BAD_AUTH_COMBINATION_MESSAGE"),
         ("users/register.json", 400, "COMMITTEE_INVALID_MESSAGE"),
         ("users/show.json", 404, "USER_NOT_FOUND_MESSAGE"),
-        (
-            "users/change-password.json",
-            401,
-            "BAD_AUTH_COMBINATION_MESSAGE",
-        ),
+        ("users/change-password.json", 401, "BAD_AUTH_COMBINATION_MESSAGE"),
         ("committees/list.json", 200, ""),
         ("committees/show.json", 404, "COMMITTEE_NOT_FOUND_MESSAGE"),
         ("committees/create.json", 201, "COMMITTEE_CREATED_MESSAGE"),
@@ -71,12 +62,7 @@ async fn image_is_returned_in_base64() {
     let world = World::new().await;
     let answer = replay(&world, event("files/media.json")).await;
     assert!(answer.is_base64_encoded);
-    assert!(
-        data_encoding::BASE64
-            .decode(answer.body.as_bytes())
-            .unwrap()
-            .starts_with(b"\x89PNG")
-    );
+    assert!(data_encoding::BASE64.decode(answer.body.as_bytes()).unwrap().starts_with(b"\x89PNG"));
 }
 
 #[tokio::test]
@@ -122,10 +108,7 @@ async fn multi_line_header_is_joined_into_one() {
     event["headers"]["access-control-request-headers"] = json!("authorization, content-type");
     let answer = replay(&world, event).await;
     assert_eq!(
-        (
-            answer.status_code,
-            answer.headers["access-control-allow-headers"].as_str()
-        ),
+        (answer.status_code, answer.headers["access-control-allow-headers"].as_str()),
         (204, "authorization, content-type")
     );
 }

@@ -48,45 +48,21 @@ async fn requests_during_fault(mode: Mode, allowed: &[u16]) {
         (&member, "POST", "/auth/logout", json!({})),
     ];
     for (person, method, path, body) in requests {
-        let body = if body.is_null() {
-            String::new()
-        } else {
-            body.to_string()
-        };
+        let body = if body.is_null() { String::new() } else { body.to_string() };
         let url = format!("/api/v1{path}");
         let sent = person.send(method.parse().unwrap(), &url, body.into());
-        let answer = timeout(Duration::from_secs(5), sent)
-            .await
-            .expect("an answer within five seconds");
-        assert!(
-            allowed.contains(&answer.status),
-            "{mode:?} {method} {path}: {answer:?}"
-        );
+        let answer =
+            timeout(Duration::from_secs(5), sent).await.expect("an answer within five seconds");
+        assert!(allowed.contains(&answer.status), "{mode:?} {method} {path}: {answer:?}");
         let text = String::from_utf8_lossy(&answer.body).to_lowercase();
-        for detail in [
-            "dynamo",
-            "aws",
-            ".rs",
-            "panic",
-            "127.0.0.1",
-            "exception",
-            "throughput",
-        ] {
+        for detail in ["dynamo", "aws", ".rs", "panic", "127.0.0.1", "exception", "throughput"] {
             assert!(!text.contains(detail), "{text}");
         }
     }
     world.clear_faults();
     if mode != Mode::Silent {
-        assert_eq!(
-            world.items("records").len(),
-            records,
-            "{mode:?}: nothing was written"
-        );
-        assert_eq!(
-            world.items("transient").len(),
-            transient,
-            "{mode:?}: nothing was written"
-        );
+        assert_eq!(world.items("records").len(), records, "{mode:?}: nothing was written");
+        assert_eq!(world.items("transient").len(), transient, "{mode:?}: nothing was written");
     }
     world
         .anonymous()
@@ -120,16 +96,9 @@ async fn throttled_read_returns_503() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault(Fault::new(Mode::Throttle).on("BatchGetItem"));
-    member
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::Unavailable);
+    member.get("/auth/check").await.expect_error(ErrorCode::Unavailable);
     world.inject_fault(Fault::new(Mode::Throttle).on("Query"));
-    world
-        .anonymous()
-        .get("/committees")
-        .await
-        .expect_error(ErrorCode::Unavailable);
+    world.anonymous().get("/committees").await.expect_error(ErrorCode::Unavailable);
 }
 
 #[tokio::test]
@@ -140,19 +109,12 @@ async fn store_client_error_returns_500() {
         error: Some("ValidationException".into()),
         ..Fault::new(Mode::Error).on("Query")
     });
-    world
-        .anonymous()
-        .get("/committees")
-        .await
-        .expect_error(ErrorCode::Internal);
+    world.anonymous().get("/committees").await.expect_error(ErrorCode::Internal);
     world.inject_fault(Fault {
         error: Some("AccessDeniedException".into()),
         ..Fault::new(Mode::Error).on("BatchGetItem")
     });
-    member
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::Internal);
+    member.get("/auth/check").await.expect_error(ErrorCode::Internal);
 }
 
 #[tokio::test]
@@ -237,25 +199,16 @@ async fn ended_session_is_refused_only_after_a_read_of_one_moment() {
     let member = world.member().await;
     member.post("/auth/logout", json!({})).await;
     world.inject_fault(Fault::new(Mode::Throttle).on("TransactGetItems"));
-    member
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::Unavailable);
+    member.get("/auth/check").await.expect_error(ErrorCode::Unavailable);
     world.clear_faults();
-    member
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    member.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn session_renewed_between_two_reads_of_a_batch_stays_valid() {
     let world = World::with(&[("RATE_LIMIT", "10000")]).await;
     let member = world.member().await;
-    world.inject_fault(Fault {
-        delay_ms: Some(20),
-        ..Fault::new(Mode::Torn)
-    });
+    world.inject_fault(Fault { delay_ms: Some(20), ..Fault::new(Mode::Torn) });
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
     let changing = tokio::spawn({
         let member = member.clone();
@@ -267,10 +220,7 @@ async fn session_renewed_between_two_reads_of_a_batch_stays_valid() {
             answer.expect_ok();
         }
     }
-    changing
-        .await
-        .unwrap()
-        .expect_success(Message::PasswordChanged);
+    changing.await.unwrap().expect_success(Message::PasswordChanged);
 }
 
 #[tokio::test]
@@ -278,19 +228,13 @@ async fn reset_closes_connections_that_were_idle_and_reads_go_on() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     anonymous.get("/committees").await.expect_ok();
-    let reset = Fault {
-        delay_ms: Some(0),
-        ..Fault::new(Mode::Reset).times(1)
-    };
+    let reset = Fault { delay_ms: Some(0), ..Fault::new(Mode::Reset).times(1) };
     world.inject_fault(reset);
     anonymous.get("/committees").await.expect_ok();
     assert!(world.cloud().faults().left().is_empty());
     world.inject_fault(Fault::new(Mode::Reset).times(1));
     anonymous.get("/committees").await.expect_ok();
-    assert!(
-        !world.cloud().faults().left().is_empty(),
-        "no connection was idle for three seconds"
-    );
+    assert!(!world.cloud().faults().left().is_empty(), "no connection was idle for three seconds");
 }
 
 #[tokio::test]
@@ -313,11 +257,7 @@ async fn registration_with_lost_response(delay: u64) {
         .post("/users/register", payload.clone())
         .await
         .expect_success(Message::UserRegistered);
-    assert_eq!(
-        world.items("records").len(),
-        before + 4,
-        "address, account, credentials, message"
-    );
+    assert_eq!(world.items("records").len(), before + 4, "address, account, credentials, message");
     world
         .anonymous()
         .post("/users/register", payload)
@@ -327,11 +267,7 @@ async fn registration_with_lost_response(delay: u64) {
 
 #[tokio::test]
 async fn internal_error_of_any_name_is_retried_then_returns_503() {
-    for name in [
-        "InternalServerError",
-        "InternalFailure",
-        "ServiceUnavailable",
-    ] {
+    for name in ["InternalServerError", "InternalFailure", "ServiceUnavailable"] {
         let world = World::new().await;
         let payload = payload(&world).await;
         let failure = Fault::named(name).on("TransactWriteItems");
@@ -369,10 +305,7 @@ async fn password_change_with_lost_response_succeeds() {
     let member = world.member().await;
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
-    member
-        .put("/users/reset-password", change)
-        .await
-        .expect_success(Message::PasswordChanged);
+    member.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);
     world
         .anonymous()
         .login(member.user().email.as_str(), NEW)
@@ -391,10 +324,7 @@ async fn session_end_with_lost_response_succeeds() {
         .unwrap()
         .to_owned();
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
-    admin
-        .delete(&format!("/auth/sessions/{sid}"))
-        .await
-        .expect_success(Message::SessionEnded);
+    admin.delete(&format!("/auth/sessions/{sid}")).await.expect_success(Message::SessionEnded);
 }
 
 #[tokio::test]
@@ -406,10 +336,7 @@ async fn committee_creation_with_lost_response_creates_one() {
         "nameArabe": "أ", "nameLatin": "Ariana", "type": "X", "dateOfEst": "2000-01-01", "region": "A", "city": "A",
         "postalCode": 1, "primaryEmail": "a@example.org", "primaryPhone": "+21671123456",
     });
-    admin
-        .post("/committees", payload)
-        .await
-        .expect_success(Message::CommitteeCreated);
+    admin.post("/committees", payload).await.expect_success(Message::CommitteeCreated);
     assert_eq!(
         world.anonymous().get("/committees").await.expect_ok()["committees"]
             .as_array()
@@ -430,11 +357,7 @@ async fn rate_limit_fails_open_and_security_counters_fail_closed() {
         .await
         .expect_error(ErrorCode::Unavailable);
     let payload = payload(&world).await;
-    world
-        .anonymous()
-        .post("/users/register", payload)
-        .await
-        .expect_error(ErrorCode::Unavailable);
+    world.anonymous().post("/users/register", payload).await.expect_error(ErrorCode::Unavailable);
 }
 
 #[tokio::test]
@@ -455,20 +378,12 @@ async fn store_faults_do_not_count_as_failed_sign_ins() {
     world.inject_fault(Fault::new(Mode::Error).on("TransactWriteItems").times(200));
     for _ in 0..11 {
         assert!(
-            [500, 503].contains(
-                &member
-                    .put("/users/reset-password", change.clone())
-                    .await
-                    .status
-            )
+            [500, 503].contains(&member.put("/users/reset-password", change.clone()).await.status)
         );
         assert!([500, 503].contains(&member.login(&email, PASSWORD).await.status));
     }
     world.clear_faults();
-    member
-        .login(&email, PASSWORD)
-        .await
-        .expect_success(Message::LoginSuccess);
+    member.login(&email, PASSWORD).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -476,16 +391,7 @@ async fn failed_caller_lookup_returns_503_unknown_path_stays_404() {
     let world = World::new().await;
     let member = world.person(NewPerson::with(Profile::Member)).await;
     world.inject_fault(Fault::new(Mode::Refuse).on("BatchGetItem"));
-    member
-        .get("/nowhere")
-        .await
-        .expect_error(ErrorCode::NotFound);
-    member
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::Unavailable);
-    member
-        .get("/committees")
-        .await
-        .expect_error(ErrorCode::Unavailable);
+    member.get("/nowhere").await.expect_error(ErrorCode::NotFound);
+    member.get("/auth/check").await.expect_error(ErrorCode::Unavailable);
+    member.get("/committees").await.expect_error(ErrorCode::Unavailable);
 }

@@ -16,11 +16,8 @@ const VIEWER: [(&str, &str); 7] = [
 ];
 
 fn through_cloudfront(person: &Person, secret: Option<&str>) -> Person {
-    let viewed = VIEWER
-        .into_iter()
-        .fold(person.clone(), |person, (name, value)| {
-            person.with(name, value)
-        });
+    let viewed =
+        VIEWER.into_iter().fold(person.clone(), |person, (name, value)| person.with(name, value));
     secret.map_or(viewed.clone(), |secret| viewed.with("x-halqa-edge", secret))
 }
 
@@ -31,25 +28,14 @@ async fn sign_in_of(world: &World, person: &Person) -> serde_json::Value {
 
 #[tokio::test]
 async fn viewer_headers_with_either_edge_secret_are_trusted() {
-    let (new, old) = (
-        NamedKey::generate("new").to_setting(),
-        NamedKey::generate("old").to_setting(),
-    );
+    let (new, old) =
+        (NamedKey::generate("new").to_setting(), NamedKey::generate("old").to_setting());
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &format!("{new},{old}"))]).await;
     for key in [&new, &old] {
         let activity = sign_in_of(&world, &through_cloudfront(&world.anonymous(), Some(key))).await;
-        let location = [
-            "ip",
-            "countryCode",
-            "country",
-            "region",
-            "city",
-            "lat",
-            "lon",
-            "continent",
-            "isp",
-        ]
-        .map(|name| activity[name].clone());
+        let location =
+            ["ip", "countryCode", "country", "region", "city", "lat", "lon", "continent", "isp"]
+                .map(|name| activity[name].clone());
         let expected = json!([
             "2001:db8:85a3::7334",
             "TN",
@@ -78,14 +64,8 @@ async fn viewer_headers_without_the_edge_secret_are_ignored() {
     ] {
         let anonymous = world.anonymous();
         let activity = sign_in_of(world, &through_cloudfront(&anonymous, secret_sent)).await;
-        assert!(
-            activity["ip"].as_str().unwrap().starts_with("10."),
-            "{activity}"
-        );
-        assert_eq!(
-            (&activity["countryCode"], &activity["lat"]),
-            (&json!(null), &json!(null))
-        );
+        assert!(activity["ip"].as_str().unwrap().starts_with("10."), "{activity}");
+        assert_eq!((&activity["countryCode"], &activity["lat"]), (&json!(null), &json!(null)));
     }
 }
 
@@ -98,10 +78,8 @@ async fn answer(
     body: Value,
 ) -> LambdaAnswer {
     let (method, path) = call.split_once(' ').unwrap();
-    let headers: Map<String, Value> = headers
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), json!(value)))
-        .collect();
+    let headers: Map<String, Value> =
+        headers.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
     let event = json!({
         "version": "2.0",
         "rawPath": format!("/api/v1{path}"),
@@ -180,16 +158,9 @@ async fn rate_limit_counts_the_viewer_address() {
 async fn malformed_viewer_address_falls_back_to_the_gateways() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
-    let odd = world
-        .anonymous()
-        .with("cloudfront-viewer-address", "nowhere")
-        .with("x-halqa-edge", &key);
-    assert!(
-        sign_in_of(&world, &odd).await["ip"]
-            .as_str()
-            .unwrap()
-            .starts_with("10.")
-    );
+    let odd =
+        world.anonymous().with("cloudfront-viewer-address", "nowhere").with("x-halqa-edge", &key);
+    assert!(sign_in_of(&world, &odd).await["ip"].as_str().unwrap().starts_with("10."));
 }
 
 #[tokio::test]
@@ -202,9 +173,8 @@ async fn malformed_viewer_location_is_unknown() {
         .with("cloudfront-viewer-address", "198.51.100.7:1");
     let long = "a".repeat(129);
     for city in ["a%0Ab", "%FF", "", &long] {
-        let odd = viewer
-            .with("cloudfront-viewer-city", city)
-            .with("cloudfront-viewer-latitude", "1e300");
+        let odd =
+            viewer.with("cloudfront-viewer-city", city).with("cloudfront-viewer-latitude", "1e300");
         let activity = sign_in_of(&world, &odd.with("cloudfront-viewer-longitude", "NaN")).await;
         assert_eq!(
             json!([activity["city"], activity["lat"], activity["lon"]]),

@@ -23,10 +23,7 @@ fn any_json() -> impl Strategy<Value = Value> {
         Just(json!("a".repeat(300))),
     ];
     leaf.prop_recursive(3, 24, 6, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-            object(inner)
-        ]
+        prop_oneof![prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from), object(inner)]
     })
 }
 
@@ -76,16 +73,10 @@ fn run<S: Strategy>(cases: u32, strategy: S, test: impl AsyncFn(&World, &Person,
 where
     S::Value: Clone,
 {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (world, admin) = runtime.block_on(async {
-        let world = World::with(&[
-            ("RATE_LIMIT", "4000000000"),
-            ("REGISTER_PER_HOUR", "4000000000"),
-        ])
-        .await;
+        let world =
+            World::with(&[("RATE_LIMIT", "4000000000"), ("REGISTER_PER_HOUR", "4000000000")]).await;
         let admin = world.admin().await;
         (world, admin)
     });
@@ -109,19 +100,12 @@ fn any_body_gets_a_complete_response() {
         (Method::POST, "/api/v1/users/register"),
         (Method::PUT, "/api/v1/users/reset-password"),
         (Method::POST, "/api/v1/committees"),
-        (
-            Method::PUT,
-            "/api/v1/committees/0198c0de-0000-7000-8000-000000000001",
-        ),
+        (Method::PUT, "/api/v1/committees/0198c0de-0000-7000-8000-000000000001"),
     ]);
-    run(
-        400,
-        (routes, bodies()),
-        async |_, admin, ((method, path), body)| {
-            let answer = admin.send(method, path, body).await;
-            assert!(answer.status < 500, "{answer:?}");
-        },
-    );
+    run(400, (routes, bodies()), async |_, admin, ((method, path), body)| {
+        let answer = admin.send(method, path, body).await;
+        assert!(answer.status < 500, "{answer:?}");
+    });
 }
 
 #[test]
@@ -165,18 +149,14 @@ fn any_header_gets_a_complete_response() {
         Method::POST,
         Method::DELETE,
     ]);
-    run(
-        400,
-        (methods, paths, headers),
-        async |world, _, (method, path, headers)| {
-            let mut person = world.anonymous();
-            for (name, value) in headers {
-                person = person.with(name, &value);
-            }
-            let answer = person.send(method, path, Bytes::new()).await;
-            assert!(answer.status < 500, "{answer:?}");
-        },
-    );
+    run(400, (methods, paths, headers), async |world, _, (method, path, headers)| {
+        let mut person = world.anonymous();
+        for (name, value) in headers {
+            person = person.with(name, &value);
+        }
+        let answer = person.send(method, path, Bytes::new()).await;
+        assert!(answer.status < 500, "{answer:?}");
+    });
 }
 
 #[test]
@@ -190,14 +170,10 @@ fn any_path_and_query_gets_a_complete_response() {
     ];
     let path = prop::collection::vec(segment, 0..5)
         .prop_map(|segments| format!("/api/v1/{}", segments.join("/")));
-    let query = prop_oneof![
-        Just(String::new()),
-        "\\?(limit|cursor|x)=[!-~&&[^#\"<>\\\\^`{|}]]{0,40}"
-    ];
+    let query =
+        prop_oneof![Just(String::new()), "\\?(limit|cursor|x)=[!-~&&[^#\"<>\\\\^`{|}]]{0,40}"];
     run(400, (path, query), async |_, admin, (path, query)| {
-        let answer = admin
-            .send(Method::GET, &format!("{path}{query}"), Bytes::new())
-            .await;
+        let answer = admin.send(Method::GET, &format!("{path}{query}"), Bytes::new()).await;
         assert!(answer.status < 500, "{answer:?}");
     });
 }

@@ -14,10 +14,7 @@ const CONSTANT: [(&str, &str); 17] = [
     ("cross-origin-resource-policy", "same-origin"),
     ("origin-agent-cluster", "?1"),
     ("referrer-policy", "no-referrer"),
-    (
-        "strict-transport-security",
-        "max-age=15552000; includeSubDomains",
-    ),
+    ("strict-transport-security", "max-age=15552000; includeSubDomains"),
     ("x-content-type-options", "nosniff"),
     ("x-dns-prefetch-control", "off"),
     ("x-download-options", "noopen"),
@@ -37,32 +34,17 @@ const CONSTANT: [(&str, &str); 17] = [
 fn has_all_headers(answer: &Answer) {
     for (name, value) in CONSTANT {
         assert_eq!(answer.header(name), value, "{name} of {answer:?}");
-        assert_eq!(
-            answer.headers.get_all(name).iter().count(),
-            1,
-            "{name} once"
-        );
+        assert_eq!(answer.headers.get_all(name).iter().count(), 1, "{name} once");
     }
     assert_eq!(answer.header("x-ratelimit-limit"), "100");
     assert!(
         !answer.header("x-ratelimit-remaining").is_empty()
             && !answer.header("retry-after").is_empty()
     );
-    assert!(
-        answer
-            .header("x-ratelimit-reset")
-            .ends_with(" GMT+0000 (Coordinated Universal Time)")
-    );
+    assert!(answer.header("x-ratelimit-reset").ends_with(" GMT+0000 (Coordinated Universal Time)"));
     assert_eq!(answer.header("x-request-id").len(), 36);
-    assert_eq!(
-        answer.header("content-length"),
-        answer.body.len().to_string()
-    );
-    assert!(
-        answer
-            .header("etag")
-            .starts_with(&format!("W/\"{:x}-", answer.body.len()))
-    );
+    assert_eq!(answer.header("content-length"), answer.body.len().to_string());
+    assert!(answer.header("etag").starts_with(&format!("W/\"{:x}-", answer.body.len())));
 }
 
 #[tokio::test]
@@ -78,11 +60,8 @@ async fn constant_headers_are_on_every_status() {
         member.post("/committees", json!({})).await,
         member.get("/nowhere").await,
         member.delete("/auth/check").await,
-        member
-            .send(Method::PUT, "/api/v1/users/reset-password", too_long)
-            .await,
-        text.send(Method::PUT, "/api/v1/users/reset-password", "x".into())
-            .await,
+        member.send(Method::PUT, "/api/v1/users/reset-password", too_long).await,
+        text.send(Method::PUT, "/api/v1/users/reset-password", "x".into()).await,
     ];
     let committee = json!({
         "nameArabe": "أ", "nameLatin": "A", "type": "X", "dateOfEst": "2000-01-01", "region": "A", "city": "A",
@@ -95,24 +74,14 @@ async fn constant_headers_are_on_every_status() {
     answers.push(world.anonymous().get("/committees").await);
     world.clear_faults();
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
-    assert_eq!(
-        statuses,
-        [200, 400, 401, 403, 404, 405, 413, 415, 201, 429, 503]
-    );
+    assert_eq!(statuses, [200, 400, 401, 403, 404, 405, 413, 415, 201, 429, 503]);
     answers.iter().for_each(has_all_headers);
 }
 
 #[tokio::test]
 async fn powered_by_header_is_configurable() {
     let world = World::with(&[("POWERED_BY", "Fédération".replace('é', "e").as_str())]).await;
-    assert_eq!(
-        world
-            .anonymous()
-            .get("/health")
-            .await
-            .header("x-powered-by"),
-        "Federation"
-    );
+    assert_eq!(world.anonymous().get("/health").await.header("x-powered-by"), "Federation");
 }
 
 #[tokio::test]
@@ -121,25 +90,18 @@ async fn reset_and_retry_after_are_the_same_instant() {
     let anonymous = world.anonymous();
     let first = anonymous.get("/committees").await;
     assert_eq!(first.header("retry-after"), "60");
-    world
-        .clock()
-        .advance(std::time::Duration::from_millis(1_160));
+    world.clock().advance(std::time::Duration::from_millis(1_160));
     let second = anonymous.get("/committees").await;
-    assert_eq!(
-        second.header("x-ratelimit-reset"),
-        first.header("x-ratelimit-reset")
-    );
+    assert_eq!(second.header("x-ratelimit-reset"), first.header("x-ratelimit-reset"));
     let seconds: f64 = second.header("retry-after").parse().unwrap();
     assert!(seconds < 58.85 && seconds > 50.0, "{seconds}");
     let reset = second.header("x-ratelimit-reset");
-    let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
+    let months =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let words: Vec<&str> = reset.split(' ').collect();
     let month = months.iter().position(|month| *month == words[1]).unwrap() + 1;
-    let parsed: Instant = format!("{}-{month:02}-{}T{}Z", words[3], words[2], words[4])
-        .parse()
-        .unwrap();
+    let parsed: Instant =
+        format!("{}-{month:02}-{}T{}Z", words[3], words[2], words[4]).parse().unwrap();
     let ends = world.clock().now().unix_milliseconds() as f64 / 1000.0 + seconds;
     assert!((ends - parsed.unix_seconds() as f64) < 2.0);
 }
@@ -179,14 +141,7 @@ async fn matching_etag_returns_304_without_body() {
         .get("/committees")
         .await;
     assert_eq!(fresh.status, 200);
-    assert_eq!(
-        anonymous
-            .with("if-none-match", "\"other\"")
-            .get("/committees")
-            .await
-            .status,
-        200
-    );
+    assert_eq!(anonymous.with("if-none-match", "\"other\"").get("/committees").await.status, 200);
 }
 
 #[tokio::test]
@@ -198,9 +153,7 @@ async fn page_that_has_a_next_cursor_keeps_its_etag() {
     let (anonymous, path) = (world.anonymous(), "/committees?limit=1");
     let first = anonymous.get(path).await;
     assert!(first.expect_ok()["nextCursor"].is_string());
-    let head = anonymous
-        .send(Method::HEAD, &format!("/api/v1{path}"), Bytes::new())
-        .await;
+    let head = anonymous.send(Method::HEAD, &format!("/api/v1{path}"), Bytes::new()).await;
     assert_eq!(head.header("etag"), first.header("etag"));
     let again = anonymous.with("if-none-match", first.header("etag"));
     assert_eq!(again.get(path).await.status, 304);
@@ -210,18 +163,9 @@ async fn page_that_has_a_next_cursor_keeps_its_etag() {
 async fn error_or_write_is_never_304() {
     let world = World::new().await;
     let everything = world.anonymous().with("if-none-match", "*");
-    everything
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    everything
-        .get("/nowhere")
-        .await
-        .expect_error(ErrorCode::NotFound);
-    everything
-        .post("/auth/login", json!({}))
-        .await
-        .expect_error(ErrorCode::Validation);
+    everything.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
+    everything.get("/nowhere").await.expect_error(ErrorCode::NotFound);
+    everything.post("/auth/login", json!({})).await.expect_error(ErrorCode::Validation);
 }
 
 #[tokio::test]
@@ -239,19 +183,11 @@ async fn personal_responses_are_no_store_public_lists_are_not() {
         "/team/x",
         "/files/my-files",
     ] {
-        assert_eq!(
-            member.get(path).await.header("cache-control"),
-            "no-store",
-            "{path}"
-        );
+        assert_eq!(member.get(path).await.header("cache-control"), "no-store", "{path}");
     }
     let admin = world.admin().await;
     for path in ["/audit", "/sms/opt-outs", "/cpanel/db"] {
-        assert_eq!(
-            admin.get(path).await.header("cache-control"),
-            "no-store",
-            "{path}"
-        );
+        assert_eq!(admin.get(path).await.header("cache-control"), "no-store", "{path}");
     }
     assert_eq!(member.get("/committees").await.header("cache-control"), "");
 }
@@ -260,10 +196,7 @@ async fn personal_responses_are_no_store_public_lists_are_not() {
 async fn each_response_has_its_own_request_id() {
     let world = World::new().await;
     let anonymous = world.anonymous().with("x-request-id", "mine");
-    let (one, other) = (
-        anonymous.get("/committees").await,
-        anonymous.get("/committees").await,
-    );
+    let (one, other) = (anonymous.get("/committees").await, anonymous.get("/committees").await);
     assert_ne!(one.header("x-request-id"), other.header("x-request-id"));
     assert_ne!(one.header("x-request-id"), "mine");
 }

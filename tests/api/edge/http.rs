@@ -40,9 +40,7 @@ pub(super) async fn raw(address: std::net::SocketAddr, request: &str) -> String 
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
-    headers
-        .get(name)
-        .map_or("", |value| value.to_str().unwrap())
+    headers.get(name).map_or("", |value| value.to_str().unwrap())
 }
 
 #[tokio::test]
@@ -50,52 +48,37 @@ async fn keep_alive_timeout_of_five_seconds_is_announced() {
     let world = World::new().await;
     let address = start_server(&world).await;
     let answer = send(
-        Request::get(format!("http://{address}/api/v1/committees"))
-            .body(Full::default())
-            .unwrap(),
+        Request::get(format!("http://{address}/api/v1/committees")).body(Full::default()).unwrap(),
     )
     .await;
     assert_eq!(answer.status(), 200);
     assert_eq!(
-        (
-            text(answer.headers(), "connection"),
-            text(answer.headers(), "keep-alive")
-        ),
+        (text(answer.headers(), "connection"), text(answer.headers(), "keep-alive")),
         ("keep-alive", "timeout=5")
     );
     assert!(text(answer.headers(), "date").ends_with(" GMT"));
-    assert_eq!(
-        text(answer.headers(), "content-length"),
-        answer.body().len().to_string()
-    );
+    assert_eq!(text(answer.headers(), "content-length"), answer.body().len().to_string());
 }
 
 #[tokio::test]
 async fn connection_close_is_honoured() {
     let world = World::new().await;
     let address = start_server(&world).await;
-    let answer = raw(
-        address,
-        "GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-    )
-    .await
-    .to_lowercase();
-    assert!(
-        answer.starts_with("http/1.1 200") && !answer.contains("keep-alive"),
-        "{answer}"
-    );
+    let answer =
+        raw(address, "GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            .await
+            .to_lowercase();
+    assert!(answer.starts_with("http/1.1 200") && !answer.contains("keep-alive"), "{answer}");
 }
 
 #[tokio::test]
 async fn preflight_has_content_length_0_and_304_has_none() {
     let world = World::new().await;
     let address = start_server(&world).await;
-    let preflight = raw(
-        address,
-        "OPTIONS /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-    )
-    .await
-    .to_lowercase();
+    let preflight =
+        raw(address, "OPTIONS /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            .await
+            .to_lowercase();
     assert!(
         preflight.starts_with("http/1.1 204") && preflight.contains("\r\ncontent-length: 0\r\n"),
         "{preflight}"
@@ -106,10 +89,7 @@ async fn preflight_has_content_length_0_and_304_has_none() {
     )
     .await
     .to_lowercase();
-    assert!(
-        known.starts_with("http/1.1 304") && !known.contains("content-length"),
-        "{known}"
-    );
+    assert!(known.starts_with("http/1.1 304") && !known.contains("content-length"), "{known}");
 }
 
 #[tokio::test]
@@ -122,17 +102,12 @@ async fn head_has_the_content_length_of_get() {
     )
     .await
     .to_lowercase();
-    let get = raw(
-        address,
-        "GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-    )
-    .await
-    .to_lowercase();
+    let get =
+        raw(address, "GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            .await
+            .to_lowercase();
     let length = |answer: &str| {
-        answer
-            .lines()
-            .find(|line| line.starts_with("content-length"))
-            .map(str::to_owned)
+        answer.lines().find(|line| line.starts_with("content-length")).map(str::to_owned)
     };
     assert_eq!(length(&head), length(&get));
     assert!(head.ends_with("\r\n\r\n") && !get.ends_with("\r\n\r\n"));
@@ -143,18 +118,11 @@ async fn chunked_body_is_read_and_oversized_body_returns_413() {
     let world = World::new().await;
     let address = start_server(&world).await;
     let chunked = "POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n";
-    assert!(
-        raw(address, chunked)
-            .await
-            .contains("VALIDATION_ERROR_MESSAGE")
-    );
+    assert!(raw(address, chunked).await.contains("VALIDATION_ERROR_MESSAGE"));
     let long = Full::from("x".repeat(12_000_000));
-    let answer = send(
-        Request::post(format!("http://{address}/api/v1/auth/login"))
-            .body(long)
-            .unwrap(),
-    )
-    .await;
+    let answer =
+        send(Request::post(format!("http://{address}/api/v1/auth/login")).body(long).unwrap())
+            .await;
     assert_eq!(answer.status(), 413);
     assert_eq!(
         text(answer.headers(), header::CONTENT_TYPE.as_str()),
@@ -166,10 +134,7 @@ async fn chunked_body_is_read_and_oversized_body_returns_413() {
 async fn truncated_request_is_rejected() {
     let world = World::new().await;
     let address = start_server(&world).await;
-    let body = format!(
-        r#"{{"email":"admin@example.org","password":"{}"}}"#,
-        tests::PASSWORD
-    );
+    let body = format!(r#"{{"email":"admin@example.org","password":"{}"}}"#, tests::PASSWORD);
     let before = world.items("transient").len();
     for request in [
         format!(
@@ -185,16 +150,9 @@ async fn truncated_request_is_rejected() {
         stream.shutdown().await.unwrap();
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer).await;
-        assert!(
-            !String::from_utf8_lossy(&answer).contains(" 200 "),
-            "{answer:?}"
-        );
+        assert!(!String::from_utf8_lossy(&answer).contains(" 200 "), "{answer:?}");
     }
-    assert_eq!(
-        world.items("transient").len(),
-        before,
-        "no session was created"
-    );
+    assert_eq!(world.items("transient").len(), before, "no session was created");
 }
 
 #[tokio::test]
@@ -202,48 +160,26 @@ async fn local_pages_are_limited_to_this_host_and_origin() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(front::serve(
-        listener,
-        world.edge().clone(),
-        Some(world.pages()),
-    ));
+    tokio::spawn(front::serve(listener, world.edge().clone(), Some(world.pages())));
     for (headers, status) in [
         (format!("Host: {address}"), 200),
         (format!("Host: {address}\r\nOrigin: http://{address}"), 200),
-        (
-            format!("Host: localhost:{}\r\nSec-Fetch-Site: none", address.port()),
-            200,
-        ),
+        (format!("Host: localhost:{}\r\nSec-Fetch-Site: none", address.port()), 200),
         ("Host: evil.example".to_owned(), 403),
         ("Host: 127.0.0.1:80@evil.example".to_owned(), 403),
-        (
-            format!("Host: {address}\r\nOrigin: http://evil.example"),
-            403,
-        ),
-        (
-            format!("Host: {address}\r\nOrigin: http://localhost:3000"),
-            403,
-        ),
-        (
-            format!("Host: {address}\r\nSec-Fetch-Site: cross-site"),
-            403,
-        ),
+        (format!("Host: {address}\r\nOrigin: http://evil.example"), 403),
+        (format!("Host: {address}\r\nOrigin: http://localhost:3000"), 403),
+        (format!("Host: {address}\r\nSec-Fetch-Site: cross-site"), 403),
     ] {
         let answer = raw(
             address,
             &format!("GET /_local/state HTTP/1.1\r\n{headers}\r\nConnection: close\r\n\r\n"),
         )
         .await;
-        assert!(
-            answer.starts_with(&format!("HTTP/1.1 {status}")),
-            "{headers}: {answer}"
-        );
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{headers}: {answer}");
     }
-    let outside = raw(
-        address,
-        "GET /_localx HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-    )
-    .await;
+    let outside =
+        raw(address, "GET /_localx HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
     assert!(outside.contains("NOT_FOUND_MESSAGE"), "{outside}");
 }
 
@@ -252,11 +188,7 @@ async fn api_page_is_served_without_external_resources() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(front::serve(
-        listener,
-        world.edge().clone(),
-        Some(world.pages()),
-    ));
+    tokio::spawn(front::serve(listener, world.edge().clone(), Some(world.pages())));
     for (path, kind) in [
         ("", "text/html; charset=utf-8"),
         ("/", "text/html; charset=utf-8"),
@@ -270,27 +202,16 @@ async fn api_page_is_served_without_external_resources() {
         )
         .await;
         assert_eq!(
-            (
-                answer.status().as_u16(),
-                answer.headers()["content-type"].to_str().unwrap()
-            ),
+            (answer.status().as_u16(), answer.headers()["content-type"].to_str().unwrap()),
             (200, kind),
             "{path}"
         );
-        let policy = answer.headers()["content-security-policy"]
-            .to_str()
-            .unwrap();
-        assert!(
-            policy.contains("default-src 'none'") && !policy.contains("http"),
-            "{policy}"
-        );
+        let policy = answer.headers()["content-security-policy"].to_str().unwrap();
+        assert!(policy.contains("default-src 'none'") && !policy.contains("http"), "{policy}");
     }
     let foreign = Request::get(format!("http://{address}/_local/api/openapi.json"))
         .header("origin", "http://localhost:3000");
-    assert_eq!(
-        send(foreign.body(Full::default()).unwrap()).await.status(),
-        403
-    );
+    assert_eq!(send(foreign.body(Full::default()).unwrap()).await.status(), 403);
 }
 
 #[tokio::test]
@@ -298,20 +219,13 @@ async fn faults_are_set_read_and_cleared_over_http() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(front::serve(
-        listener,
-        world.edge().clone(),
-        Some(world.pages()),
-    ));
+    tokio::spawn(front::serve(listener, world.edge().clone(), Some(world.pages())));
     let faults = async |body: &str| {
         let request = Request::put(format!("http://{address}/_local/faults"))
             .body(Full::from(body.to_owned()))
             .unwrap();
         let answer = send(request).await;
-        (
-            answer.status().as_u16(),
-            String::from_utf8_lossy(answer.body()).into_owned(),
-        )
+        (answer.status().as_u16(), String::from_utf8_lossy(answer.body()).into_owned())
     };
     let set = r#"{"dynamodb":{"mode":"refuse","operation":"Query","times":2}}"#;
     assert_eq!(faults(set).await, (200, set.to_owned()));
@@ -325,11 +239,7 @@ async fn faults_are_set_read_and_cleared_over_http() {
         .status()
         .as_u16()
     };
-    assert_eq!(
-        (committees().await, committees().await),
-        (503, 200),
-        "a read is tried twice"
-    );
+    assert_eq!((committees().await, committees().await), (503, 200), "a read is tried twice");
     let set = r#"{"cpanel":{"error":"status0","mode":"error","operation":"list_databases"}}"#;
     assert_eq!(faults(set).await, (200, set.to_owned()));
     for mode in ["stale", "torn", "hot", "stream", "reset"] {
@@ -351,10 +261,7 @@ async fn stale_reads_show_changes_after_the_delay_or_the_fault() {
         let answer = send(request.body(Full::default()).unwrap()).await;
         String::from_utf8_lossy(answer.body()).into_owned()
     };
-    let stale = |milliseconds| Fault {
-        delay_ms: Some(milliseconds),
-        ..Fault::new(Mode::Stale)
-    };
+    let stale = |milliseconds| Fault { delay_ms: Some(milliseconds), ..Fault::new(Mode::Stale) };
     let admin = world.admin().await;
     let create = async |name: &str| {
         let created = admin.post("/committees", committee(name)).await;
@@ -378,9 +285,7 @@ async fn pipelined_requests_are_answered_in_order() {
     let address = start_server(&world).await;
     let both = "GET /api/v1/nowhere HTTP/1.1\r\nHost: localhost\r\n\r\nGET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     let answer = raw(address, both).await;
-    let (first, second) = (
-        answer.find("HTTP/1.1 404").unwrap(),
-        answer.find("HTTP/1.1 200").unwrap(),
-    );
+    let (first, second) =
+        (answer.find("HTTP/1.1 404").unwrap(), answer.find("HTTP/1.1 200").unwrap());
     assert!(first < second);
 }

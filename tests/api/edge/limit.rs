@@ -16,11 +16,8 @@ fn remaining(answer: &Answer) -> u64 {
 
 async fn many(people: &[Person]) -> (Vec<u64>, usize) {
     let answers = join_all(people.iter().map(|person| person.get("/nowhere"))).await;
-    let passed: Vec<u64> = answers
-        .iter()
-        .filter(|answer| answer.status == 404)
-        .map(remaining)
-        .collect();
+    let passed: Vec<u64> =
+        answers.iter().filter(|answer| answer.status == 404).map(remaining).collect();
     for answer in answers.iter().filter(|answer| answer.status != 404) {
         answer.expect_error(ErrorCode::TooManyRequests);
         assert_eq!(remaining(answer), 0);
@@ -34,24 +31,16 @@ async fn concurrent_150_requests_exactly_100_pass_and_count_down() {
     let world = World::new().await;
     let (passed, refused) = many(&vec![world.anonymous(); 150]).await;
     assert_eq!(refused, 50);
-    assert_eq!(
-        BTreeSet::from_iter(passed.iter().copied()),
-        BTreeSet::from_iter(0..100)
-    );
+    assert_eq!(BTreeSet::from_iter(passed.iter().copied()), BTreeSet::from_iter(0..100));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn limit_is_exact_across_three_processes() {
     let world = World::new().await;
-    let processes = [
-        world.clone(),
-        world.another_process(),
-        world.another_process(),
-    ];
+    let processes = [world.clone(), world.another_process(), world.another_process()];
     let anonymous = world.anonymous();
-    let people: Vec<Person> = (0..150)
-        .map(|number| anonymous.via(&processes[number % 3]))
-        .collect();
+    let people: Vec<Person> =
+        (0..150).map(|number| anonymous.via(&processes[number % 3])).collect();
     let (passed, refused) = many(&people).await;
     assert_eq!((passed.len(), refused), (100, 50));
     assert_eq!(BTreeSet::from_iter(passed), BTreeSet::from_iter(0..100));
@@ -74,10 +63,7 @@ async fn window_begins_with_the_first_request_of_the_key() {
     anonymous.get("/nowhere").await;
     world.clock().advance(Duration::from_secs(59));
     anonymous.get("/nowhere").await;
-    anonymous
-        .get("/nowhere")
-        .await
-        .expect_error(ErrorCode::TooManyRequests);
+    anonymous.get("/nowhere").await.expect_error(ErrorCode::TooManyRequests);
     world.clock().advance(Duration::from_secs(1));
     assert_eq!(remaining(&anonymous.get("/nowhere").await), 1);
 }
@@ -110,72 +96,28 @@ async fn account_is_one_key_everywhere_and_addresses_are_separate() {
     let world = World::new().await;
     let member = world.member().await;
     assert_eq!(remaining(&member.get("/auth/check").await), 99);
+    assert_eq!(remaining(&member.at("10.9.9.9").get("/auth/check").await), 98);
     assert_eq!(
-        remaining(&member.at("10.9.9.9").get("/auth/check").await),
-        98
-    );
-    assert_eq!(
-        remaining(
-            &world
-                .signed_in(member.user().clone())
-                .await
-                .get("/auth/check")
-                .await
-        ),
+        remaining(&world.signed_in(member.user().clone()).await.get("/auth/check").await),
         97
     );
-    assert_eq!(
-        remaining(&world.anonymous().at("10.9.9.9").get("/committees").await),
-        99
-    );
-    assert_eq!(
-        remaining(
-            &world
-                .anonymous()
-                .at("::ffff:10.9.9.9")
-                .get("/committees")
-                .await
-        ),
-        98
-    );
-    assert_eq!(
-        remaining(&world.anonymous().at("2001:db8::1").get("/committees").await),
-        99
-    );
-    assert_eq!(
-        remaining(&world.anonymous().at("2001:db8::2").get("/committees").await),
-        98
-    );
-    assert_eq!(
-        remaining(
-            &world
-                .anonymous()
-                .at("2001:db8:0:1::2")
-                .get("/committees")
-                .await
-        ),
-        99
-    );
+    assert_eq!(remaining(&world.anonymous().at("10.9.9.9").get("/committees").await), 99);
+    assert_eq!(remaining(&world.anonymous().at("::ffff:10.9.9.9").get("/committees").await), 98);
+    assert_eq!(remaining(&world.anonymous().at("2001:db8::1").get("/committees").await), 99);
+    assert_eq!(remaining(&world.anonymous().at("2001:db8::2").get("/committees").await), 98);
+    assert_eq!(remaining(&world.anonymous().at("2001:db8:0:1::2").get("/committees").await), 99);
 }
 
 #[tokio::test]
 async fn client_address_headers_do_not_change_the_key() {
     let world = World::new().await;
     let anonymous = world.anonymous();
-    for (number, header) in [
-        "x-forwarded-for",
-        "x-real-ip",
-        "forwarded",
-        "cloudfront-viewer-address",
-        "true-client-ip",
-    ]
-    .into_iter()
-    .enumerate()
+    for (number, header) in
+        ["x-forwarded-for", "x-real-ip", "forwarded", "cloudfront-viewer-address", "true-client-ip"]
+            .into_iter()
+            .enumerate()
     {
-        let answer = anonymous
-            .with(header, "203.0.113.9")
-            .get("/committees")
-            .await;
+        let answer = anonymous.with(header, "203.0.113.9").get("/committees").await;
         assert_eq!(remaining(&answer), 99 - number as u64, "{header}");
     }
 }
@@ -185,15 +127,7 @@ async fn invalid_token_counts_against_the_address() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     anonymous.get("/committees").await;
-    assert_eq!(
-        remaining(
-            &anonymous
-                .with_token("Bearer rubbish")
-                .get("/committees")
-                .await
-        ),
-        98
-    );
+    assert_eq!(remaining(&anonymous.with_token("Bearer rubbish").get("/committees").await), 98);
 }
 
 #[tokio::test]
@@ -201,11 +135,7 @@ async fn head_is_counted_preflight_health_and_media_are_not() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     assert_eq!(
-        remaining(
-            &anonymous
-                .send(Method::HEAD, "/api/v1/committees", Bytes::new())
-                .await
-        ),
+        remaining(&anonymous.send(Method::HEAD, "/api/v1/committees", Bytes::new()).await),
         99
     );
     for (method, path) in [
@@ -217,16 +147,10 @@ async fn head_is_counted_preflight_health_and_media_are_not() {
         (Method::GET, "/media/nothing.png"),
     ] {
         let answer = anonymous.send(method.clone(), path, Bytes::new()).await;
-        for name in [
-            "x-ratelimit-limit",
-            "x-ratelimit-remaining",
-            "x-ratelimit-reset",
-            "retry-after",
-        ] {
-            assert!(
-                !answer.headers.contains_key(name),
-                "{method} {path}: {name}"
-            );
+        for name in
+            ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"]
+        {
+            assert!(!answer.headers.contains_key(name), "{method} {path}: {name}");
         }
         assert_eq!(answer.cost.requests, 0, "{method} {path}");
     }
@@ -237,11 +161,7 @@ async fn head_is_counted_preflight_health_and_media_are_not() {
 async fn throttled_counter_returns_429_unreachable_counter_counts_locally() {
     let world = World::with(&[("RATE_LIMIT", "3")]).await;
     world.inject_fault(Fault::new(Mode::Throttle).on("UpdateItem"));
-    world
-        .anonymous()
-        .get("/nowhere")
-        .await
-        .expect_error(ErrorCode::TooManyRequests);
+    world.anonymous().get("/nowhere").await.expect_error(ErrorCode::TooManyRequests);
     world.inject_fault(Fault::new(Mode::Refuse).on("UpdateItem"));
     let anonymous = world.anonymous();
     for left in [2, 1, 0] {
@@ -249,10 +169,7 @@ async fn throttled_counter_returns_429_unreachable_counter_counts_locally() {
         answer.expect_error(ErrorCode::NotFound);
         assert_eq!(remaining(&answer), left);
     }
-    anonymous
-        .get("/nowhere")
-        .await
-        .expect_error(ErrorCode::TooManyRequests);
+    anonymous.get("/nowhere").await.expect_error(ErrorCode::TooManyRequests);
 }
 
 #[tokio::test]
@@ -268,14 +185,8 @@ async fn one_throttled_write_does_not_affect_the_next_request() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     world.inject_fault(Fault::new(Mode::Throttle).on("UpdateItem").times(1));
-    anonymous
-        .get("/nowhere")
-        .await
-        .expect_error(ErrorCode::TooManyRequests);
-    anonymous
-        .get("/nowhere")
-        .await
-        .expect_error(ErrorCode::NotFound);
+    anonymous.get("/nowhere").await.expect_error(ErrorCode::TooManyRequests);
+    anonymous.get("/nowhere").await.expect_error(ErrorCode::NotFound);
 }
 
 #[tokio::test]
@@ -283,16 +194,10 @@ async fn account_over_the_limit_costs_no_store_request() {
     let world = World::with(&[("RATE_LIMIT", "1")]).await;
     let member = world.member().await;
     member.get("/auth/check").await.expect_ok();
-    member
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::TooManyRequests);
+    member.get("/auth/check").await.expect_error(ErrorCode::TooManyRequests);
     let answer = member.get("/auth/check").await;
     answer.expect_error(ErrorCode::TooManyRequests);
-    assert_eq!(
-        (answer.cost.requests, answer.header("cache-control")),
-        (0, "no-store")
-    );
+    assert_eq!((answer.cost.requests, answer.header("cache-control")), (0, "no-store"));
 }
 
 #[tokio::test]
@@ -313,10 +218,7 @@ async fn clock_step_back_opens_no_second_window() {
     anonymous.get("/nowhere").await;
     anonymous.get("/nowhere").await;
     world.clock().step_back(Duration::from_secs(30));
-    anonymous
-        .get("/nowhere")
-        .await
-        .expect_error(ErrorCode::TooManyRequests);
+    anonymous.get("/nowhere").await.expect_error(ErrorCode::TooManyRequests);
     anonymous
         .via(&world.another_process())
         .get("/nowhere")
@@ -328,18 +230,9 @@ async fn clock_step_back_opens_no_second_window() {
 async fn rate_limit_is_checked_before_everything_else() {
     let world = World::with(&[("RATE_LIMIT", "1")]).await;
     let anonymous = world.anonymous();
-    anonymous
-        .get("/nowhere")
-        .await
-        .expect_error(ErrorCode::NotFound);
-    anonymous
-        .get("/nowhere")
-        .await
-        .expect_error(ErrorCode::TooManyRequests);
-    anonymous
-        .delete("/auth/check")
-        .await
-        .expect_error(ErrorCode::TooManyRequests);
+    anonymous.get("/nowhere").await.expect_error(ErrorCode::NotFound);
+    anonymous.get("/nowhere").await.expect_error(ErrorCode::TooManyRequests);
+    anonymous.delete("/auth/check").await.expect_error(ErrorCode::TooManyRequests);
     anonymous
         .send(Method::POST, "/api/v1/auth/login", "{".into())
         .await

@@ -41,15 +41,8 @@ async fn local_tables_refuse_unsigned_and_forged_requests() {
         let body = r#"{"TableName":"records","Key":{"pk":{"S":"ADMINS"},"sk":{"S":"ADMINS"}}}"#;
         let refused = send(request.body(Full::from(body)).unwrap()).await;
         let body = String::from_utf8_lossy(refused.body());
-        assert!(
-            refused.status() == 400 && body.contains(code),
-            "{authorization}: {body}"
-        );
-        assert!(
-            !refused
-                .headers()
-                .contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN)
-        );
+        assert!(refused.status() == 400 && body.contains(code), "{authorization}: {body}");
+        assert!(!refused.headers().contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN));
     }
 }
 
@@ -99,11 +92,7 @@ async fn cloud_answers_under_names_of_this_machine_only() {
                 "{host}{path}: {answer}"
             );
         }
-        for host in [
-            "evil.example",
-            "evil.example:9000",
-            "127.0.0.1.evil.example",
-        ] {
+        for host in ["evil.example", "evil.example:9000", "127.0.0.1.evil.example"] {
             let answer = request(listener, path, host).await;
             assert!(
                 answer.starts_with("HTTP/1.1 403 ") && answer.contains(REFUSED),

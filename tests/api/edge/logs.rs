@@ -42,10 +42,7 @@ impl Lines {
     }
 
     fn read(&self) -> Vec<Value> {
-        self.text()
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
@@ -83,10 +80,7 @@ async fn request_line_has_route_status_duration_user_and_round_trips() {
     let world = World::new().await;
     let member = world.member().await;
     let lines = capture();
-    member
-        .get(&format!("/users/{}?code=123456", member.user().user_id))
-        .await
-        .expect_ok();
+    member.get(&format!("/users/{}?code=123456", member.user().user_id)).await.expect_ok();
     world.anonymous().get("/nowhere").await;
     let all = lines.read();
     let requests: Vec<&Value> = all
@@ -98,16 +92,10 @@ async fn request_line_has_route_status_duration_user_and_round_trips() {
         (&requests[0]["route"], &requests[0]["status"]),
         (&json!("/users/{userId}"), &json!(200))
     );
-    assert_eq!(
-        requests[0]["user_id"],
-        json!(member.user().user_id.to_string())
-    );
+    assert_eq!(requests[0]["user_id"], json!(member.user().user_id.to_string()));
     assert_eq!(requests[0]["round_trips"], 1);
     assert!(requests[0]["took"].is_number() && requests[0]["request_id"].is_string());
-    assert_eq!(
-        (&requests[1]["route"], &requests[1]["status"]),
-        (&json!("-"), &json!(404))
-    );
+    assert_eq!((&requests[1]["route"], &requests[1]["status"]), (&json!("-"), &json!(404)));
 }
 
 #[tokio::test]
@@ -119,18 +107,10 @@ async fn internal_error_is_logged_once_with_its_cause() {
         ..Fault::new(Mode::Error).on("Query")
     });
     let answer = world.anonymous().get("/committees").await;
-    let faults: Vec<Value> = lines
-        .read()
-        .into_iter()
-        .filter(|line| line["message"] == "request failed")
-        .collect();
+    let faults: Vec<Value> =
+        lines.read().into_iter().filter(|line| line["message"] == "request failed").collect();
     assert_eq!(faults.len(), 1);
-    assert!(
-        faults[0]["error"]
-            .as_str()
-            .unwrap()
-            .contains("ValidationException")
-    );
+    assert!(faults[0]["error"].as_str().unwrap().contains("ValidationException"));
     assert_eq!(faults[0]["request_id"], answer.header("x-request-id"));
 }
 
@@ -142,17 +122,9 @@ async fn secrets_and_addresses_are_never_logged() {
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "phoneCode": "216",
         "phone": "20123456", "committeeID": world.committee(),
     });
-    world
-        .anonymous()
-        .post("/users/register", payload.clone())
-        .await;
-    let signed_in = world
-        .anonymous()
-        .login("amel@example.org", "clé de sol et fa")
-        .await;
-    let person = world
-        .anonymous()
-        .with_token(signed_in.header("authorization"));
+    world.anonymous().post("/users/register", payload.clone()).await;
+    let signed_in = world.anonymous().login("amel@example.org", "clé de sol et fa").await;
+    let person = world.anonymous().with_token(signed_in.header("authorization"));
     person.get("/auth/check?token=query-secret").await;
     person
         .put("/users/reset-password", json!({ "oldPassword": "clé de sol et fa", "newPassword": PASSWORD, "confirmPassword": PASSWORD }))
@@ -163,26 +135,16 @@ async fn secrets_and_addresses_are_never_logged() {
     let (options, passkey_token) = begin(&world.anonymous()).await;
     let answer = json!({ "credential": authenticator.get(&options), "token": passkey_token });
     for _ in 0..2 {
-        world
-            .anonymous()
-            .post("/auth/passkey", answer.clone())
-            .await;
+        world.anonymous().post("/auth/passkey", answer.clone()).await;
     }
     world.inject(Mode::Refuse);
-    world
-        .anonymous()
-        .post("/auth/passkey", answer.clone())
-        .await;
+    world.anonymous().post("/auth/passkey", answer.clone()).await;
     world.anonymous().login("amel@example.org", PASSWORD).await;
     person.get("/auth/check").await;
     world.anonymous().post("/users/register", payload).await;
 
     let text = lines.text();
-    let token = signed_in
-        .header("authorization")
-        .strip_prefix("Bearer ")
-        .unwrap()
-        .to_owned();
+    let token = signed_in.header("authorization").strip_prefix("Bearer ").unwrap().to_owned();
     let signature = token.rsplit('.').next().unwrap().to_owned();
     for secret in [
         "clé de sol",
@@ -197,9 +159,7 @@ async fn secrets_and_addresses_are_never_logged() {
         &credential_id,
         passkey_token.as_str().unwrap(),
         options["challenge"].as_str().unwrap(),
-        answer["credential"]["response"]["signature"]
-            .as_str()
-            .unwrap(),
+        answer["credential"]["response"]["signature"].as_str().unwrap(),
     ] {
         assert!(!text.contains(secret), "{secret} in {text}");
     }
@@ -229,10 +189,7 @@ async fn panel_token_is_never_logged() {
     }
     let text = lines.text();
     assert!(!text.contains(&world.setting("CPANEL_TOKEN")), "{text}");
-    assert!(
-        text.contains("cPanel refuses user and token with status 401"),
-        "{text}"
-    );
+    assert!(text.contains("cPanel refuses user and token with status 401"), "{text}");
 }
 
 #[tokio::test]
@@ -242,19 +199,11 @@ async fn failed_sign_ins_are_counted_successful_are_not() {
     let anonymous = world.anonymous();
     anonymous.login("admin@example.org", PASSWORD).await;
     anonymous.get("/nowhere").await;
-    let failures = || {
-        lines
-            .read()
-            .iter()
-            .filter(|line| line["metric"] == "SignInFailures")
-            .count()
-    };
+    let failures = || lines.read().iter().filter(|line| line["metric"] == "SignInFailures").count();
     assert_eq!(failures(), 0);
     anonymous.login("admin@example.org", "wrong").await;
     anonymous.get("/auth/passwordless?code=123456").await;
-    anonymous
-        .post("/otp/verify", json!({ "code": "123456" }))
-        .await;
+    anonymous.post("/otp/verify", json!({ "code": "123456" })).await;
     let mut unknown = Authenticator::es256();
     unknown.user_handle = vec![1; 16];
     unknown.sign_in(&anonymous).await;
@@ -282,41 +231,24 @@ async fn client_input_is_never_logged_and_errors_name_the_user() {
     let world = World::new().await;
     let member = world.member().await;
     let lines = capture();
-    let client = member
-        .with("user-agent", "forged\" }")
-        .with("x-forwarded-for", "forged");
+    let client = member.with("user-agent", "forged\" }").with("x-forwarded-for", "forged");
     let path = "/api/v1/users/forged%0d%0a%7B%22message%22%3A%22request%22%7D?forged=%0aforged";
-    client
-        .send(http::Method::GET, path, "".into())
-        .await
-        .expect_error(ErrorCode::UserNotFound);
+    client.send(http::Method::GET, path, "".into()).await.expect_error(ErrorCode::UserNotFound);
     member
         .post("/committees", json!({ "nameLatin": "forged\r\n" }))
         .await
         .expect_error(ErrorCode::Forbidden);
     let all = lines.read();
-    assert!(
-        !all.iter().any(|line| line.to_string().contains("forged")),
-        "{all:?}"
-    );
+    assert!(!all.iter().any(|line| line.to_string().contains("forged")), "{all:?}");
     let requests: Vec<&Value> = all
         .iter()
         .filter(|line| line["message"] == "request" && line["status"].is_number())
         .collect();
-    let logged: Vec<(&Value, &Value)> = requests
-        .iter()
-        .map(|line| (&line["route"], &line["status"]))
-        .collect();
+    let logged: Vec<(&Value, &Value)> =
+        requests.iter().map(|line| (&line["route"], &line["status"])).collect();
     assert_eq!(
         logged,
-        [
-            (&json!("/users/{userId}"), &json!(404)),
-            (&json!("/committees"), &json!(403))
-        ]
+        [(&json!("/users/{userId}"), &json!(404)), (&json!("/committees"), &json!(403))]
     );
-    assert!(
-        requests
-            .iter()
-            .all(|line| line["user_id"] == json!(member.user().user_id))
-    );
+    assert!(requests.iter().all(|line| line["user_id"] == json!(member.user().user_id)));
 }

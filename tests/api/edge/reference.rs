@@ -14,13 +14,8 @@ use tokio::net::TcpListener;
 use super::http::send;
 
 /// Operations that the super admin cannot succeed with: they have no authenticator, and its codes change.
-const REFUSED: [&str; 5] = [
-    "createPasskey",
-    "disableOtp",
-    "renewRecoveryCodes",
-    "signInWithPasskey",
-    "verifyOtp",
-];
+const REFUSED: [&str; 5] =
+    ["createPasskey", "disableOtp", "renewRecoveryCodes", "signInWithPasskey", "verifyOtp"];
 /// Sent after the others, because they change the caller's password or end their session.
 const LAST: [&str; 2] = ["changePassword", "logout"];
 
@@ -77,11 +72,7 @@ fn operations(document: &Value) -> Vec<(&str, &str, &Value)> {
 
 /// The URL with the examples of the required parameters.
 fn url(address: SocketAddr, path: &str, operation: &Value) -> String {
-    let prefix = if operation["servers"].is_array() {
-        ""
-    } else {
-        "/api/v1"
-    };
+    let prefix = if operation["servers"].is_array() { "" } else { "/api/v1" };
     let (mut path, mut query) = (path.to_owned(), Vec::new());
     for parameter in operation["parameters"].as_array().into_iter().flatten() {
         let (name, value) = (parameter["name"].as_str().unwrap(), &parameter["example"]);
@@ -101,11 +92,7 @@ fn body(operation: &Value) -> Bytes {
     let several = json["examples"].as_object();
     let first = several.and_then(|examples| examples.values().next());
     let example = first.map_or(&json["example"], |example| &example["value"]);
-    if example.is_null() {
-        Bytes::new()
-    } else {
-        example.to_string().into()
-    }
+    if example.is_null() { Bytes::new() } else { example.to_string().into() }
 }
 
 #[tokio::test]
@@ -130,44 +117,27 @@ async fn examples_of_the_api_reference_succeed_in_a_seeded_store() {
             .uri(url(address, path, operation))
             .header(
                 header::CONTENT_TYPE,
-                if is_picture {
-                    "image/png"
-                } else {
-                    "application/json"
-                },
+                if is_picture { "image/png" } else { "application/json" },
             );
         let security = operation["security"].as_array();
-        if security.is_none_or(|schemes| {
-            schemes
-                .first()
-                .is_some_and(|first| first["bearer"].is_array())
-        }) {
+        if security
+            .is_none_or(|schemes| schemes.first().is_some_and(|first| first["bearer"].is_array()))
+        {
             request = request.header(header::AUTHORIZATION, token);
         }
-        let body = if is_picture {
-            picture.clone()
-        } else {
-            body(operation)
-        };
+        let body = if is_picture { picture.clone() } else { body(operation) };
         let answer = send(request.body(Full::from(body)).unwrap()).await;
         count += 1;
         let is_redirect = answer.status().is_redirection();
         if !answer.status().is_success() && !is_redirect {
             let text = String::from_utf8_lossy(answer.body()).into_owned();
-            refused.push((
-                operation["operationId"].as_str().unwrap(),
-                answer.status(),
-                text,
-            ));
+            refused.push((operation["operationId"].as_str().unwrap(), answer.status(), text));
         }
     }
     refused.sort_by_key(|(id, _, _)| *id);
     let ids: Vec<&str> = refused.iter().map(|(id, _, _)| *id).collect();
     assert_eq!(ids, REFUSED, "{refused:#?}");
-    assert!(
-        refused.len() * 15 <= count,
-        "at least 93 % of {count} succeed"
-    );
+    assert!(refused.len() * 15 <= count, "at least 93 % of {count} succeed");
 }
 
 #[tokio::test]

@@ -6,10 +6,7 @@ use http::Method;
 use tests::{Document, World};
 
 async fn send(world: &World, method: &str, path: &str) -> tests::Answer {
-    world
-        .anonymous()
-        .send(method.parse().unwrap(), path, Bytes::new())
-        .await
+    world.anonymous().send(method.parse().unwrap(), path, Bytes::new()).await
 }
 
 #[tokio::test]
@@ -57,9 +54,7 @@ async fn any_other_path_returns_404_envelope() {
         "/api/v1/auth%2fcheck",
         "/favicon.ico",
     ] {
-        send(&world, "GET", path)
-            .await
-            .expect_error(ErrorCode::NotFound);
+        send(&world, "GET", path).await.expect_error(ErrorCode::NotFound);
     }
 }
 
@@ -67,9 +62,7 @@ async fn any_other_path_returns_404_envelope() {
 async fn prefixes_are_configurable() {
     let world = World::with(&[("API_PREFIXES", "/api/v1")]).await;
     assert_eq!(send(&world, "GET", "/api/v1/committees").await.status, 200);
-    send(&world, "GET", "/api/dev/committees")
-        .await
-        .expect_error(ErrorCode::NotFound);
+    send(&world, "GET", "/api/dev/committees").await.expect_error(ErrorCode::NotFound);
 }
 
 #[tokio::test]
@@ -108,18 +101,10 @@ async fn allow_lists_methods_of_every_path_in_one_order() {
             .filter(|method| item.get(method).is_some() || (*method == "head" && !head.is_null()))
             .collect();
         let path = template.replace(['{', '}'], "x");
-        let prefix = if path.starts_with("/media") {
-            ""
-        } else {
-            "/api/v1"
-        };
+        let prefix = if path.starts_with("/media") { "" } else { "/api/v1" };
         let answer = send(&world, "PATCH", &format!("{prefix}{path}")).await;
         answer.expect_error(ErrorCode::MethodNotAllowed);
-        assert_eq!(
-            answer.header("allow"),
-            allow.join(",").to_uppercase(),
-            "{path}"
-        );
+        assert_eq!(answer.header("allow"), allow.join(",").to_uppercase(), "{path}");
     }
 }
 
@@ -133,10 +118,7 @@ async fn head_is_get_without_body() {
         "/api/v1/health",
         "/media/default.png",
     ] {
-        let (get, head) = (
-            send(&world, "GET", path).await,
-            send(&world, "HEAD", path).await,
-        );
+        let (get, head) = (send(&world, "GET", path).await, send(&world, "HEAD", path).await);
         assert_eq!((head.status, head.body.len()), (get.status, 0), "{path}");
         for name in ["content-type", "content-length", "etag", "cache-control"] {
             assert_eq!(head.header(name), get.header(name), "{path} {name}");
@@ -147,33 +129,19 @@ async fn head_is_get_without_body() {
 #[tokio::test]
 async fn preflight_is_answered_on_any_path() {
     let world = World::new().await;
-    for path in [
-        "/api/v1/auth/login",
-        "/api/v1/nowhere",
-        "/",
-        "/media/default.png",
-    ] {
+    for path in ["/api/v1/auth/login", "/api/v1/nowhere", "/", "/media/default.png"] {
         let asking = world
             .anonymous()
             .with("origin", "https://example.org")
             .with("access-control-request-method", "PUT");
-        let asking = asking.with(
-            "access-control-request-headers",
-            "authorization, content-type",
-        );
+        let asking = asking.with("access-control-request-headers", "authorization, content-type");
         let answer = asking.send(Method::OPTIONS, path, Bytes::new()).await;
         assert_eq!((answer.status, answer.body.len()), (204, 0));
         for (name, value) in [
             ("content-length", "0"),
             ("access-control-allow-origin", "*"),
-            (
-                "access-control-allow-methods",
-                "GET,HEAD,PUT,PATCH,POST,DELETE",
-            ),
-            (
-                "access-control-allow-headers",
-                "authorization, content-type",
-            ),
+            ("access-control-allow-methods", "GET,HEAD,PUT,PATCH,POST,DELETE"),
+            ("access-control-allow-headers", "authorization, content-type"),
             ("vary", "Access-Control-Request-Headers"),
             ("access-control-max-age", "600"),
             ("x-powered-by", "Halqa"),
@@ -210,22 +178,14 @@ async fn default_avatar_is_public_and_immutable() {
         assert_eq!(answer.header(name), value);
     }
     for path in ["/media/other.png", "/media/..%2fdefault.png", "/media/%00"] {
-        send(&world, "GET", path)
-            .await
-            .expect_error(ErrorCode::NotFound);
+        send(&world, "GET", path).await.expect_error(ErrorCode::NotFound);
     }
 }
 
 #[tokio::test]
 async fn route_is_checked_before_the_caller() {
     let world = World::new().await;
-    send(&world, "GET", "/api/v1/auth/nowhere")
-        .await
-        .expect_error(ErrorCode::NotFound);
-    send(&world, "PUT", "/api/v1/auth/check")
-        .await
-        .expect_error(ErrorCode::MethodNotAllowed);
-    send(&world, "GET", "/api/v1/auth/check")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    send(&world, "GET", "/api/v1/auth/nowhere").await.expect_error(ErrorCode::NotFound);
+    send(&world, "PUT", "/api/v1/auth/check").await.expect_error(ErrorCode::MethodNotAllowed);
+    send(&world, "GET", "/api/v1/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
 }

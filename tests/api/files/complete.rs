@@ -13,60 +13,32 @@ use super::{bucket, content, payload, send, sizes, uploaded_only};
 async fn complete_needs_upload_and_is_idempotent() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member
-        .post("/files", payload("a.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
-    let path = format!(
-        "/files/{}/complete",
-        announced["file"]["fileID"].as_str().unwrap()
-    );
-    member
-        .post(&path, json!({}))
-        .await
-        .expect_error(ErrorCode::FileNotUploaded);
+    let announced =
+        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
+    let path = format!("/files/{}/complete", announced["file"]["fileID"].as_str().unwrap());
+    member.post(&path, json!({})).await.expect_error(ErrorCode::FileNotUploaded);
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
     let calls = (0..10).map(|_| {
         let (member, path) = (member.clone(), path.clone());
         tokio::spawn(async move {
-            member
-                .post(&path, json!({}))
-                .await
-                .expect_success(Message::FileReady)["file"]
-                .clone()
+            member.post(&path, json!({})).await.expect_success(Message::FileReady)["file"].clone()
         })
     });
-    let files: Vec<_> = join_all(calls)
-        .await
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
-    assert!(
-        files
-            .iter()
-            .all(|file| *file == files[0] && file["status"] == "READY")
-    );
+    let files: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
+    assert!(files.iter().all(|file| *file == files[0] && file["status"] == "READY"));
     // The bucket is not asked about a file that is ready.
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
-    member
-        .post(&path, json!({}))
-        .await
-        .expect_success(Message::FileReady);
+    member.post(&path, json!({})).await.expect_success(Message::FileReady);
 }
 
 #[tokio::test]
 async fn complete_moves_the_upload_to_a_key_that_no_form_names() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member
-        .post("/files", payload("a.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
+    let announced =
+        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
-    assert_eq!(
-        announced["upload"]["fields"]["key"],
-        format!("uploads/{id}")
-    );
+    assert_eq!(announced["upload"]["fields"]["key"], format!("uploads/{id}"));
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
     assert_eq!(sizes(&world, id).await, [Some(5), None]);
     member
@@ -81,10 +53,8 @@ async fn complete_moves_the_upload_to_a_key_that_no_form_names() {
 async fn upload_after_complete_does_not_change_what_is_served() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member
-        .post("/files", payload("a.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
+    let announced =
+        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
     for text in [b"hallo", b"autre", b"hallo", b"autre"] {
         assert_eq!(send(&announced["upload"], text).await, 204);
@@ -103,10 +73,8 @@ async fn upload_after_complete_does_not_change_what_is_served() {
 async fn content_that_a_failed_call_has_moved_stays() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member
-        .post("/files", payload("a.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
+    let announced =
+        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
     let path = format!("/files/{id}/complete");
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
@@ -114,10 +82,7 @@ async fn content_that_a_failed_call_has_moved_stays() {
     assert_eq!(member.post(&path, json!({})).await.status, 503);
     world.clear_faults();
     assert_eq!(send(&announced["upload"], b"autre").await, 204);
-    member
-        .post(&path, json!({}))
-        .await
-        .expect_success(Message::FileReady);
+    member.post(&path, json!({})).await.expect_success(Message::FileReady);
     assert_eq!(sizes(&world, id).await, [None, Some(5)]);
     assert_eq!(content(&member, id).await, "hallo");
 }
@@ -126,10 +91,8 @@ async fn content_that_a_failed_call_has_moved_stays() {
 async fn upload_replaced_between_look_and_copy_is_not_taken_for_the_first() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member
-        .post("/files", payload("a.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
+    let announced =
+        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
     let path = format!("/files/{id}/complete");
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
@@ -147,15 +110,8 @@ async fn upload_replaced_between_look_and_copy_is_not_taken_for_the_first() {
     // 200 if the second upload was before the look, or after the copy.
     let status = completing.await.unwrap();
     assert!([200, 503].contains(&status), "{status}");
-    let expected = if status == 200 {
-        content(&member, id).await
-    } else {
-        "autre".into()
-    };
-    member
-        .post(&path, json!({}))
-        .await
-        .expect_success(Message::FileReady);
+    let expected = if status == 200 { content(&member, id).await } else { "autre".into() };
+    member.post(&path, json!({})).await.expect_success(Message::FileReady);
     assert_eq!(content(&member, id).await, expected);
 }
 
@@ -166,16 +122,11 @@ async fn files_of_earlier_releases_complete_where_they_are() {
     let member = world.member().await;
     let mut ids = Vec::new();
     for name in ["a.txt", "b.txt"] {
-        let announced = member
-            .post("/files", payload(name, 5))
-            .await
-            .expect_success(Message::FileCreated);
+        let announced =
+            member.post("/files", payload(name, 5)).await.expect_success(Message::FileCreated);
         let id = announced["file"]["fileID"].as_str().unwrap().to_owned();
         let key = storage::file_key(FileId::or_none(&id));
-        bucket(&world)
-            .put(&key, "text/plain", b"hallo".as_slice().into())
-            .await
-            .unwrap();
+        bucket(&world).put(&key, "text/plain", b"hallo".as_slice().into()).await.unwrap();
         ids.push(id);
     }
     member
@@ -193,39 +144,26 @@ async fn files_of_earlier_releases_complete_where_they_are() {
 async fn complete_by_another_account_returns_404() {
     let world = World::new().await;
     let (member, other) = (world.member().await, world.member().await);
-    let announced = member
-        .post("/files", payload("a.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
+    let announced =
+        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let path = format!("/files/{}", announced["file"]["fileID"].as_str().unwrap());
     for person in [other, world.admin().await] {
         person
             .post(&format!("{path}/complete"), json!({}))
             .await
             .expect_error(ErrorCode::FileNotFound);
-        person
-            .get(&path)
-            .await
-            .expect_error(ErrorCode::FileNotFound);
-        person
-            .delete(&path)
-            .await
-            .expect_error(ErrorCode::FileNotFound);
+        person.get(&path).await.expect_error(ErrorCode::FileNotFound);
+        person.delete(&path).await.expect_error(ErrorCode::FileNotFound);
     }
-    member
-        .post("/files/x/complete", json!({}))
-        .await
-        .expect_error(ErrorCode::FileNotFound);
+    member.post("/files/x/complete", json!({})).await.expect_error(ErrorCode::FileNotFound);
 }
 
 #[tokio::test]
 async fn bucket_failure_returns_500_or_503_and_loses_nothing() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member
-        .post("/files", payload("a.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
+    let announced =
+        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
     let path = format!("/files/{id}/complete");
     // The bucket stores the file and loses the response.
@@ -247,10 +185,7 @@ async fn bucket_failure_returns_500_or_503_and_loses_nothing() {
         }
     }
     world.clear_faults();
-    member
-        .post(&path, json!({}))
-        .await
-        .expect_success(Message::FileReady);
+    member.post(&path, json!({})).await.expect_success(Message::FileReady);
     assert_eq!(content(&member, id).await, "hallo");
 }
 
@@ -281,15 +216,11 @@ async fn sweep_completes_what_an_interrupted_call_began() {
 async fn sweep_settles_pending_files_after_an_hour() {
     let world = World::new().await;
     let member = world.member().await;
-    let sent = member
-        .post("/files", payload("a.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
+    let sent =
+        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     assert_eq!(send(&sent["upload"], b"hallo").await, 204);
-    let never = member
-        .post("/files", payload("b.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
+    let never =
+        member.post("/files", payload("b.txt", 5)).await.expect_success(Message::FileCreated);
     world.clock().advance(Duration::from_secs(3590));
     world.deliver().await;
     world.sweep().await;
@@ -303,30 +234,18 @@ async fn sweep_settles_pending_files_after_an_hour() {
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     world.sweep().await;
     world.clear_faults();
-    assert_eq!(
-        member.get("/files/my-files").await.expect_ok()["usage"]["files"],
-        2
-    );
+    assert_eq!(member.get("/files/my-files").await.expect_ok()["usage"]["files"], 2);
     world.clock().advance(Duration::from_secs(60));
     world.sweep().await;
     let page = member.get("/files/my-files").await.expect_ok();
+    assert_eq!(page["usage"], json!({ "files": 1, "bytes": 5, "quotaBytes": 1_000_000_000 }));
     assert_eq!(
-        page["usage"],
-        json!({ "files": 1, "bytes": 5, "quotaBytes": 1_000_000_000 })
-    );
-    assert_eq!(
-        (
-            page["files"].as_array().unwrap().len(),
-            &page["files"][0]["status"]
-        ),
+        (page["files"].as_array().unwrap().len(), &page["files"][0]["status"]),
         (1, &json!("READY"))
     );
     assert_eq!(page["files"][0]["fileID"], sent["file"]["fileID"]);
     let path = format!("/files/{}", never["file"]["fileID"].as_str().unwrap());
-    member
-        .post(&format!("{path}/complete"), json!({}))
-        .await
-        .expect_error(ErrorCode::FileNotFound);
+    member.post(&format!("{path}/complete"), json!({})).await.expect_error(ErrorCode::FileNotFound);
     world.deliver().await;
     world.clock().advance(Duration::from_secs(301));
     world.sweep().await;

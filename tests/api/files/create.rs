@@ -40,27 +40,20 @@ async fn file_is_announced_and_uploaded_directly_to_the_bucket() {
 async fn bucket_rejects_upload_that_differs_from_the_form() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member
-        .post("/files", payload("a.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
+    let announced =
+        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let upload = &announced["upload"];
     for content in [b"hall".as_slice(), b"hallo!", b"", &[b'x'; 10_000]] {
         assert_eq!(send(upload, content).await, 400, "{} bytes", content.len());
     }
-    let other = member
-        .post("/files", payload("b.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
+    let other =
+        member.post("/files", payload("b.txt", 5)).await.expect_success(Message::FileCreated);
     for (field, value) in [
         ("Content-Type", "text/html"),
         ("Content-Type", ""),
         ("key", other["upload"]["fields"]["key"].as_str().unwrap()),
         ("key", "media/0000000000000000000000000000000000000000.png"),
-        (
-            "policy",
-            other["upload"]["fields"]["policy"].as_str().unwrap(),
-        ),
+        ("policy", other["upload"]["fields"]["policy"].as_str().unwrap()),
         ("x-amz-signature", &"0".repeat(64)),
     ] {
         let status = send_changed(upload, &[(field, value)], b"hallo").await;
@@ -89,10 +82,7 @@ async fn files_of_a_day_take_at_most_three_times_the_quota() {
         }
         let created = answer.expect_success(Message::FileCreated);
         let path = format!("/files/{}", created["file"]["fileID"].as_str().unwrap());
-        member
-            .delete(&path)
-            .await
-            .expect_success(Message::FileDeleted);
+        member.delete(&path).await.expect_success(Message::FileDeleted);
         world.deliver().await;
         // Its form has expired.
         world.clock().advance(Duration::from_secs(3600));
@@ -100,10 +90,7 @@ async fn files_of_a_day_take_at_most_three_times_the_quota() {
     }
     world.clock().advance(Duration::from_secs(86_400));
     let member = world.signed_in(member.user().clone()).await;
-    member
-        .post("/files", payload("a.txt", 100))
-        .await
-        .expect_success(Message::FileCreated);
+    member.post("/files", payload("a.txt", 100)).await.expect_success(Message::FileCreated);
 }
 
 fn since_midnight(world: &World) -> Duration {
@@ -148,28 +135,16 @@ async fn invalid_field_is_reported() {
         ("name", json!("é".repeat(256)), ErrorCode::FieldLength),
         ("name", json!("a/b.txt"), ErrorCode::FieldFormat),
         ("name", json!("a\r\nSet-Cookie: x"), ErrorCode::FieldFormat),
-        (
-            "name",
-            json!("photo\u{202e}gpj.exe"),
-            ErrorCode::FieldFormat,
-        ),
+        ("name", json!("photo\u{202e}gpj.exe"), ErrorCode::FieldFormat),
         ("contentType", json!("text/html"), ErrorCode::FieldValue),
         ("contentType", json!("image/svg+xml"), ErrorCode::FieldValue),
-        (
-            "contentType",
-            json!("application/javascript"),
-            ErrorCode::FieldValue,
-        ),
+        ("contentType", json!("application/javascript"), ErrorCode::FieldValue),
         ("contentType", json!(7), ErrorCode::FieldType),
         ("size", json!(0), ErrorCode::FieldValue),
         ("size", json!(-1), ErrorCode::FieldValue),
         ("size", json!(1001), ErrorCode::FieldValue),
         ("size", json!(1e30), ErrorCode::FieldValue),
-        (
-            "size",
-            json!(18_446_744_073_709_551_615_u64),
-            ErrorCode::FieldValue,
-        ),
+        ("size", json!(18_446_744_073_709_551_615_u64), ErrorCode::FieldValue),
         ("size", json!("5"), ErrorCode::FieldType),
         ("size", json!(5.5), ErrorCode::FieldType),
         ("visibility", json!("PUBLIC"), ErrorCode::FieldValue),
@@ -178,15 +153,9 @@ async fn invalid_field_is_reported() {
     ] {
         let mut body = payload("a.txt", 5);
         body[field] = value;
-        member
-            .post("/files", body)
-            .await
-            .expect_field_error(field, error_code);
+        member.post("/files", body).await.expect_field_error(field, error_code);
     }
-    member
-        .post("/files", payload("a.txt", 1000))
-        .await
-        .expect_success(Message::FileCreated);
+    member.post("/files", payload("a.txt", 1000)).await.expect_success(Message::FileCreated);
 }
 
 #[tokio::test]
@@ -195,37 +164,19 @@ async fn fifty_concurrent_files_never_exceed_the_quota() {
     let member = world.member().await;
     let calls = (0..50).map(|number| {
         let member = member.clone();
-        tokio::spawn(async move {
-            member
-                .post("/files", payload(&format!("{number}.txt"), 90))
-                .await
-        })
+        tokio::spawn(
+            async move { member.post("/files", payload(&format!("{number}.txt"), 90)).await },
+        )
     });
-    let answers: Vec<_> = join_all(calls)
-        .await
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
-    assert_eq!(
-        answers.iter().filter(|answer| answer.status == 201).count(),
-        11
-    );
+    let answers: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 11);
     for refused in answers.iter().filter(|answer| answer.status != 201) {
         refused.expect_error(ErrorCode::FileQuotaExceeded);
     }
     let usage = member.get("/files/my-files").await.expect_ok()["usage"].clone();
-    assert_eq!(
-        usage,
-        json!({ "files": 11, "bytes": 990, "quotaBytes": 1000 })
-    );
-    member
-        .post("/files", payload("b.txt", 10))
-        .await
-        .expect_success(Message::FileCreated);
-    member
-        .post("/files", payload("c.txt", 1))
-        .await
-        .expect_error(ErrorCode::FileQuotaExceeded);
+    assert_eq!(usage, json!({ "files": 11, "bytes": 990, "quotaBytes": 1000 }));
+    member.post("/files", payload("b.txt", 10)).await.expect_success(Message::FileCreated);
+    member.post("/files", payload("c.txt", 1)).await.expect_error(ErrorCode::FileQuotaExceeded);
     world
         .member()
         .await
@@ -238,20 +189,13 @@ async fn fifty_concurrent_files_never_exceed_the_quota() {
 async fn only_verified_members_of_open_committees_can_create_files() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
-    let unverified = world
-        .person(NewPerson::with(Profile::Member).unverified())
-        .await;
+    let unverified = world.person(NewPerson::with(Profile::Member).unverified()).await;
     unverified
         .post("/files", payload("a.txt", 5))
         .await
         .expect_error(ErrorCode::AccountNotVerified);
-    let stopped = world
-        .person(NewPerson::with(Profile::Member).of(closed))
-        .await;
-    stopped
-        .post("/files", payload("a.txt", 5))
-        .await
-        .expect_error(ErrorCode::CommitteeInactive);
+    let stopped = world.person(NewPerson::with(Profile::Member).of(closed)).await;
+    stopped.post("/files", payload("a.txt", 5)).await.expect_error(ErrorCode::CommitteeInactive);
     for person in [unverified, stopped] {
         assert_eq!(
             person.get("/files/my-files").await.expect_ok()["files"],

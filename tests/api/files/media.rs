@@ -11,14 +11,8 @@ async fn default_avatar_is_served_other_keys_return_404() {
         async move { anonymous.send(http::Method::GET, path, "".into()).await }
     };
     let image = get("/media/default.png").await;
-    assert_eq!(
-        (image.status, image.header("content-type")),
-        (200, "image/png")
-    );
-    assert_eq!(
-        image.header("cache-control"),
-        "public, max-age=31536000, immutable"
-    );
+    assert_eq!((image.status, image.header("content-type")), (200, "image/png"));
+    assert_eq!(image.header("cache-control"), "public, max-age=31536000, immutable");
     assert_eq!(image.header("cross-origin-resource-policy"), "cross-origin");
     assert_eq!(image.header("x-ratelimit-limit"), "", "not rate-limited");
     for path in [

@@ -24,16 +24,8 @@ fn payload(name: &str, size: usize) -> Value {
 /// Sends a request to the bucket: status, headers and body of the response.
 async fn ask(request: Request<Full<Bytes>>) -> (u16, http::HeaderMap, Bytes) {
     let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
-    let (parts, body) = client
-        .request(request)
-        .await
-        .expect("the bucket answers")
-        .into_parts();
-    (
-        parts.status.as_u16(),
-        parts.headers,
-        body.collect().await.expect("a body").to_bytes(),
-    )
+    let (parts, body) = client.request(request).await.expect("the bucket answers").into_parts();
+    (parts.status.as_u16(), parts.headers, body.collect().await.expect("a body").to_bytes())
 }
 
 /// Uploads `content` as a browser sends a form, with the fields of `upload` except those in `changed`.
@@ -67,12 +59,7 @@ async fn send(upload: &Value, content: &[u8]) -> u16 {
 
 /// Sends a GET to `url`, such as a signed link.
 pub(crate) async fn fetch(url: &str) -> (u16, http::HeaderMap, Bytes) {
-    ask(Request::builder()
-        .method(Method::GET)
-        .uri(url)
-        .body(Full::default())
-        .unwrap())
-    .await
+    ask(Request::builder().method(Method::GET).uri(url).body(Full::default()).unwrap()).await
 }
 
 /// The content that the link of the file `id` leads to.
@@ -98,10 +85,7 @@ async fn sizes(world: &World, id: &str) -> [Option<u64>; 2] {
 
 /// Creates and uploads a file; returns its identifier.
 pub(crate) async fn uploaded_only(person: &Person, payload: Value, content: &[u8]) -> String {
-    let announced = person
-        .post("/files", payload)
-        .await
-        .expect_success(Message::FileCreated);
+    let announced = person.post("/files", payload).await.expect_success(Message::FileCreated);
     assert_eq!(send(&announced["upload"], content).await, 204);
     announced["file"]["fileID"].as_str().unwrap().to_owned()
 }

@@ -10,10 +10,7 @@ use super::payload;
 async fn own_files_are_listed_newest_first_in_pages() {
     let world = World::new().await;
     let (member, other) = (world.member().await, world.member().await);
-    other
-        .post("/files", payload("foreign.txt", 7))
-        .await
-        .expect_success(Message::FileCreated);
+    other.post("/files", payload("foreign.txt", 7)).await.expect_success(Message::FileCreated);
     for number in 0..5 {
         world.clock().advance(Duration::from_millis(2));
         member
@@ -23,21 +20,9 @@ async fn own_files_are_listed_newest_first_in_pages() {
     }
     let (mut names, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page = member
-            .get(&format!("/files/my-files?limit=2{cursor}"))
-            .await
-            .expect_ok();
-        assert_eq!(
-            page["usage"],
-            json!({ "files": 5, "bytes": 50, "quotaBytes": 1_000_000_000 })
-        );
-        names.extend(
-            page["files"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|file| file["name"].clone()),
-        );
+        let page = member.get(&format!("/files/my-files?limit=2{cursor}")).await.expect_ok();
+        assert_eq!(page["usage"], json!({ "files": 5, "bytes": 50, "quotaBytes": 1_000_000_000 }));
+        names.extend(page["files"].as_array().unwrap().iter().map(|file| file["name"].clone()));
         match &page["nextCursor"] {
             Value::String(next) => cursor = format!("&cursor={next}"),
             _ => break,
@@ -45,18 +30,11 @@ async fn own_files_are_listed_newest_first_in_pages() {
     }
     assert_eq!(
         names,
-        (0..5)
-            .rev()
-            .map(|number| json!(format!("{number}.txt")))
-            .collect::<Vec<Value>>()
+        (0..5).rev().map(|number| json!(format!("{number}.txt"))).collect::<Vec<Value>>()
     );
     other
         .get(&format!("/files/my-files?limit=2{cursor}"))
         .await
         .expect_field_error("cursor", ErrorCode::InvalidCursor);
-    world
-        .anonymous()
-        .get("/files/my-files")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    world.anonymous().get("/files/my-files").await.expect_error(ErrorCode::BadAuthCombination);
 }

@@ -26,23 +26,11 @@ async fn deleted_file_is_gone_and_its_quota_is_freed() {
         .as_str()
         .unwrap()
         .to_owned();
-    member
-        .delete(&format!("/files/{id}"))
-        .await
-        .expect_success(Message::FileDeleted);
+    member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
     let page = member.get("/files/my-files").await.expect_ok();
-    assert_eq!(
-        (&page["files"], &page["usage"]["bytes"]),
-        (&json!([]), &json!(0))
-    );
-    member
-        .get(&format!("/files/{id}"))
-        .await
-        .expect_error(ErrorCode::FileNotFound);
-    member
-        .delete(&format!("/files/{id}"))
-        .await
-        .expect_error(ErrorCode::FileNotFound);
+    assert_eq!((&page["files"], &page["usage"]["bytes"]), (&json!([]), &json!(0)));
+    member.get(&format!("/files/{id}")).await.expect_error(ErrorCode::FileNotFound);
+    member.delete(&format!("/files/{id}")).await.expect_error(ErrorCode::FileNotFound);
     member
         .post(&format!("/files/{id}/complete"), json!({}))
         .await
@@ -55,15 +43,10 @@ async fn deleted_file_is_gone_and_its_quota_is_freed() {
 async fn upload_after_deletion_is_removed_later() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member
-        .post("/files", payload("a.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
+    let announced =
+        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
-    member
-        .delete(&format!("/files/{id}"))
-        .await
-        .expect_success(Message::FileDeleted);
+    member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
     world.deliver().await;
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
     member
@@ -75,20 +58,15 @@ async fn upload_after_deletion_is_removed_later() {
     assert_eq!(files_left(&world), 1, "its form is still valid");
     world.clock().advance(Duration::from_secs(901));
     world.sweep().await;
-    assert_eq!(
-        (sizes(&world, id).await, files_left(&world)),
-        ([None, None], 0)
-    );
+    assert_eq!((sizes(&world, id).await, files_left(&world)), ([None, None], 0));
 }
 
 #[tokio::test]
 async fn completion_during_deletion_leaves_nothing() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member
-        .post("/files", payload("a.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
+    let announced =
+        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let path = format!("/files/{}", announced["file"]["fileID"].as_str().unwrap());
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
     let mut slow = Fault::new(Mode::Slow).on("CopyObject").times(1);
@@ -101,25 +79,16 @@ async fn completion_during_deletion_leaves_nothing() {
     while !world.cloud().faults().left().is_empty() {
         tokio::task::yield_now().await;
     }
-    member
-        .delete(&path)
-        .await
-        .expect_success(Message::FileDeleted);
+    member.delete(&path).await.expect_success(Message::FileDeleted);
     world.deliver().await;
     let status = completing.await.unwrap();
     // 200 if the deletion was later after all, 503 if the upload was deleted before the copy.
     assert!([200, 404, 503].contains(&status), "{status}");
-    member
-        .get(&path)
-        .await
-        .expect_error(ErrorCode::FileNotFound);
+    member.get(&path).await.expect_error(ErrorCode::FileNotFound);
     world.clock().advance(Duration::from_secs(901));
     world.sweep().await;
     let id = announced["file"]["fileID"].as_str().unwrap();
-    assert_eq!(
-        (sizes(&world, id).await, files_left(&world)),
-        ([None, None], 0)
-    );
+    assert_eq!((sizes(&world, id).await, files_left(&world)), ([None, None], 0));
 }
 
 #[tokio::test]
@@ -128,23 +97,14 @@ async fn copy_that_ends_after_the_deletion_is_removed_too() {
     let member = world.member().await;
     let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
     world.clock().advance(FORM_LIFE);
-    member
-        .delete(&format!("/files/{id}"))
-        .await
-        .expect_success(Message::FileDeleted);
+    member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
     world.deliver().await;
     assert_eq!(sizes(&world, &id).await, [None, None]);
     let key = storage::file_key(FileId::or_none(&id));
-    bucket(&world)
-        .put(&key, "text/plain", b"hallo".as_slice().into())
-        .await
-        .unwrap();
+    bucket(&world).put(&key, "text/plain", b"hallo".as_slice().into()).await.unwrap();
     world.clock().advance(Duration::from_secs(301));
     world.sweep().await;
-    assert_eq!(
-        (sizes(&world, &id).await, files_left(&world)),
-        ([None, None], 0)
-    );
+    assert_eq!((sizes(&world, &id).await, files_left(&world)), ([None, None], 0));
 }
 
 #[tokio::test]
@@ -157,10 +117,7 @@ async fn deletion_succeeds_while_the_bucket_is_unreachable() {
         .unwrap()
         .to_owned();
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
-    member
-        .delete(&format!("/files/{id}"))
-        .await
-        .expect_success(Message::FileDeleted);
+    member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
     world.deliver().await;
     world.clear_faults();
     assert_eq!(fetch(&url).await.0, 200, "the bucket was unreachable");
@@ -178,20 +135,9 @@ async fn concurrent_deletions_free_the_quota_once() {
         let (member, path) = (member.clone(), format!("/files/{id}"));
         tokio::spawn(async move { member.delete(&path).await.status })
     });
-    let statuses: Vec<u16> = join_all(calls)
-        .await
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
-    assert_eq!(
-        statuses.iter().filter(|status| **status == 200).count(),
-        1,
-        "{statuses:?}"
-    );
-    assert!(
-        statuses.iter().all(|status| [200, 404].contains(status)),
-        "{statuses:?}"
-    );
+    let statuses: Vec<u16> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
+    assert!(statuses.iter().all(|status| [200, 404].contains(status)), "{statuses:?}");
     assert_eq!(
         member.get("/files/my-files").await.expect_ok()["usage"],
         json!({ "files": 1, "bytes": 7, "quotaBytes": 1_000_000_000 })
@@ -204,29 +150,15 @@ async fn deleted_pending_file_counts_until_its_form_expires() {
     let world = World::with(&[("FILE_QUOTA_BYTES", "100")]).await;
     let member = world.member().await;
     for _ in 0..2 {
-        let announced = member
-            .post("/files", payload("a.txt", 100))
-            .await
-            .expect_success(Message::FileCreated);
+        let announced =
+            member.post("/files", payload("a.txt", 100)).await.expect_success(Message::FileCreated);
         let id = announced["file"]["fileID"].as_str().unwrap();
-        member
-            .delete(&format!("/files/{id}"))
-            .await
-            .expect_success(Message::FileDeleted);
+        member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
     }
-    assert_eq!(
-        member.get("/files/my-files").await.expect_ok()["usage"]["bytes"],
-        0
-    );
-    member
-        .post("/files", payload("a.txt", 1))
-        .await
-        .expect_error(ErrorCode::FileQuotaExceeded);
+    assert_eq!(member.get("/files/my-files").await.expect_ok()["usage"]["bytes"], 0);
+    member.post("/files", payload("a.txt", 1)).await.expect_error(ErrorCode::FileQuotaExceeded);
     world.deliver().await;
     world.clock().advance(Duration::from_secs(901));
     world.sweep().await;
-    member
-        .post("/files", payload("a.txt", 100))
-        .await
-        .expect_success(Message::FileCreated);
+    member.post("/files", payload("a.txt", 100)).await.expect_success(Message::FileCreated);
 }

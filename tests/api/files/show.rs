@@ -8,15 +8,10 @@ use super::{fetch, payload, uploaded_file};
 async fn owner_gets_a_signed_link_to_a_ready_file() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member
-        .post("/files", payload("b.txt", 5))
-        .await
-        .expect_success(Message::FileCreated);
+    let announced =
+        member.post("/files", payload("b.txt", 5)).await.expect_success(Message::FileCreated);
     let pending = member
-        .get(&format!(
-            "/files/{}",
-            announced["file"]["fileID"].as_str().unwrap()
-        ))
+        .get(&format!("/files/{}", announced["file"]["fileID"].as_str().unwrap()))
         .await
         .expect_ok();
     assert_eq!(pending["file"], announced["file"]);
@@ -30,11 +25,9 @@ async fn owner_gets_a_signed_link_to_a_ready_file() {
     assert_eq!(headers["content-disposition"], disposition);
     assert_eq!(headers["content-type"], "text/plain");
     // A changed link is rejected.
-    for changed in [
-        url.replace(&id, "x"),
-        url.replace("attachment", "inline"),
-        url.replace("plain", "html"),
-    ] {
+    for changed in
+        [url.replace(&id, "x"), url.replace("attachment", "inline"), url.replace("plain", "html")]
+    {
         assert_eq!(fetch(&changed).await.0, 403, "{changed}");
     }
     let bare = url.split('?').next().unwrap();

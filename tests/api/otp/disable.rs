@@ -7,10 +7,7 @@ use serde_json::{Value, json};
 use tests::{Answer, PASSWORD, Person, TotpApp, World};
 
 async fn disable(person: &Person, payload: Value) -> Answer {
-    person
-        .json()
-        .send(Method::DELETE, "/api/v1/otp", payload.to_string().into())
-        .await
+    person.json().send(Method::DELETE, "/api/v1/otp", payload.to_string().into()).await
 }
 
 async fn enrolled(world: &World) -> (Person, TotpApp) {
@@ -24,12 +21,9 @@ async fn enrolled(world: &World) -> (Person, TotpApp) {
 async fn password_and_code_disable_otp_and_notify_the_owner() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
-    disable(
-        &member,
-        json!({ "password": PASSWORD, "code": totp_app.code(&world) }),
-    )
-    .await
-    .expect_success(Message::OtpDisabled);
+    disable(&member, json!({ "password": PASSWORD, "code": totp_app.code(&world) }))
+        .await
+        .expect_success(Message::OtpDisabled);
     world
         .anonymous()
         .login(member.user().email.as_str(), PASSWORD)
@@ -37,35 +31,22 @@ async fn password_and_code_disable_otp_and_notify_the_owner() {
         .expect_success(Message::LoginSuccess);
     let view = member.get("/auth/check").await.expect_ok();
     assert_eq!(
-        (
-            &view["user"]["isOtpEnabled"],
-            &view["user"]["isOtpVerified"]
-        ),
+        (&view["user"]["isOtpEnabled"], &view["user"]["isOtpVerified"]),
         (&json!(false), &json!(false))
     );
-    assert_eq!(
-        world.mails(member.user().email.as_str()).await.len(),
-        2,
-        "enabled, disabled"
-    );
-    disable(
-        &member,
-        json!({ "password": PASSWORD, "code": totp_app.code(&world) }),
-    )
-    .await
-    .expect_error(ErrorCode::OtpInvalid);
+    assert_eq!(world.mails(member.user().email.as_str()).await.len(), 2, "enabled, disabled");
+    disable(&member, json!({ "password": PASSWORD, "code": totp_app.code(&world) }))
+        .await
+        .expect_error(ErrorCode::OtpInvalid);
 }
 
 #[tokio::test]
 async fn recovery_code_disables_otp() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
-    disable(
-        &member,
-        json!({ "password": PASSWORD, "recoveryCode": totp_app.recovery_codes[9] }),
-    )
-    .await
-    .expect_success(Message::OtpDisabled);
+    disable(&member, json!({ "password": PASSWORD, "recoveryCode": totp_app.recovery_codes[9] }))
+        .await
+        .expect_success(Message::OtpDisabled);
     assert_eq!(
         world.mails(member.user().email.as_str()).await.len(),
         3,
@@ -77,21 +58,16 @@ async fn recovery_code_disables_otp() {
 async fn fields_are_checked_then_password_then_code() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
-    disable(&member, json!({}))
-        .await
-        .expect_error(ErrorCode::Validation);
+    disable(&member, json!({})).await.expect_error(ErrorCode::Validation);
     disable(&member, json!({ "password": "x", "code": "abcdef" }))
         .await
         .expect_error(ErrorCode::BadAuthCombination);
     disable(&member, json!({ "password": PASSWORD, "code": "abcdef" }))
         .await
         .expect_error(ErrorCode::OtpInvalid);
-    disable(
-        &member,
-        json!({ "password": PASSWORD, "code": totp_app.code(&world) }),
-    )
-    .await
-    .expect_success(Message::OtpDisabled);
+    disable(&member, json!({ "password": PASSWORD, "code": totp_app.code(&world) }))
+        .await
+        .expect_success(Message::OtpDisabled);
 }
 
 #[tokio::test]
@@ -100,28 +76,19 @@ async fn wrong_password_and_wrong_code_have_separate_counters() {
     let (member, totp_app) = enrolled(&world).await;
     for number in 0..6 {
         let elsewhere = member.at(&format!("10.7.0.{number}"));
-        disable(
-            &elsewhere,
-            json!({ "password": "x", "code": totp_app.code(&world) }),
-        )
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+        disable(&elsewhere, json!({ "password": "x", "code": totp_app.code(&world) }))
+            .await
+            .expect_error(ErrorCode::BadAuthCombination);
     }
     for _ in 0..5 {
         disable(&member, json!({ "password": PASSWORD, "code": "abcdef" }))
             .await
             .expect_error(ErrorCode::OtpInvalid);
     }
-    disable(
-        &member,
-        json!({ "password": PASSWORD, "code": totp_app.code(&world) }),
-    )
-    .await
-    .expect_error(ErrorCode::TooManyAttempts);
-    member
-        .login(member.user().email.as_str(), PASSWORD)
+    disable(&member, json!({ "password": PASSWORD, "code": totp_app.code(&world) }))
         .await
-        .expect_success(Message::OtpRequired);
+        .expect_error(ErrorCode::TooManyAttempts);
+    member.login(member.user().email.as_str(), PASSWORD).await.expect_success(Message::OtpRequired);
 }
 
 #[tokio::test]
@@ -136,7 +103,5 @@ async fn ten_unreadable_secrets_do_not_count_as_wrong_codes() {
             .await
             .expect_error(ErrorCode::Internal);
     }
-    disable(&member, payload)
-        .await
-        .expect_success(Message::OtpDisabled);
+    disable(&member, payload).await.expect_success(Message::OtpDisabled);
 }

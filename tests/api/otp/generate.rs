@@ -11,38 +11,23 @@ use tests::{NewPerson, PASSWORD, Person, TotpApp, World};
 async fn secret_formats_agree_and_secret_stays_for_ten_minutes() {
     let world = World::new().await;
     let member = world.member().await;
-    let generated = member
-        .get("/otp/generate")
-        .await
-        .expect_success(Message::OtpGenerated);
+    let generated = member.get("/otp/generate").await.expect_success(Message::OtpGenerated);
     let ascii = generated["otpAscii"].as_str().unwrap();
     assert_eq!(generated["otpHex"], HEXLOWER.encode(ascii.as_bytes()));
-    assert_eq!(
-        generated["otpBase32"],
-        BASE32_NOPAD.encode(ascii.as_bytes())
-    );
+    assert_eq!(generated["otpBase32"], BASE32_NOPAD.encode(ascii.as_bytes()));
     let url = generated["otpAuthUrl"].as_str().unwrap();
     assert!(
         url.starts_with("otpauth://totp/Halqa:")
-            && url.contains(&format!(
-                "secret={}",
-                generated["otpBase32"].as_str().unwrap()
-            )),
+            && url.contains(&format!("secret={}", generated["otpBase32"].as_str().unwrap())),
         "{url}"
     );
     let inner = json!({ "ascii": generated["otpAscii"], "hex": generated["otpHex"], "base32": generated["otpBase32"], "otpauth_url": generated["otpAuthUrl"] });
     assert_eq!(generated["otp"], inner);
     world.clock().advance(Duration::from_secs(599));
-    assert_eq!(
-        member.get("/otp/generate").await.json()["otpAscii"],
-        generated["otpAscii"]
-    );
+    assert_eq!(member.get("/otp/generate").await.json()["otpAscii"], generated["otpAscii"]);
     world.clock().advance(Duration::from_secs(1));
     let member = world.signed_in(member.user().clone()).await;
-    assert_ne!(
-        member.get("/otp/generate").await.json()["otpAscii"],
-        generated["otpAscii"]
-    );
+    assert_ne!(member.get("/otp/generate").await.json()["otpAscii"], generated["otpAscii"]);
 }
 
 #[tokio::test]
@@ -51,11 +36,7 @@ async fn concurrent_requests_get_the_same_secret() {
     let member = world.member().await;
     let answers = join_all((0..20).map(|_| member.get("/otp/generate"))).await;
     let first = answers[0].json()["otpAscii"].clone();
-    assert!(
-        answers
-            .iter()
-            .all(|answer| answer.json()["otpAscii"] == first)
-    );
+    assert!(answers.iter().all(|answer| answer.json()["otpAscii"] == first));
 }
 
 #[tokio::test]
@@ -69,27 +50,14 @@ async fn own_account_shows_decoy_then_pending_secret_then_nothing() {
         ascii_secret(&member.get("/auth/check").await.expect_ok()),
         "so that the ETag stays the same"
     );
-    let refused = member
-        .post(
-            "/otp/verify",
-            json!({ "code": TotpApp::with(&decoy).code(&world) }),
-        )
-        .await;
+    let refused =
+        member.post("/otp/verify", json!({ "code": TotpApp::with(&decoy).code(&world) })).await;
     refused.expect_error(ErrorCode::OtpInvalid);
 
-    let pending = member.get("/otp/generate").await.json()["otpAscii"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    assert_eq!(
-        ascii_secret(&member.get("/auth/check").await.expect_ok()),
-        pending
-    );
+    let pending = member.get("/otp/generate").await.json()["otpAscii"].as_str().unwrap().to_owned();
+    assert_eq!(ascii_secret(&member.get("/auth/check").await.expect_ok()), pending);
     world.clock().advance(Duration::from_secs(600));
-    assert_eq!(
-        ascii_secret(&member.get("/auth/check").await.expect_ok()),
-        decoy
-    );
+    assert_eq!(ascii_secret(&member.get("/auth/check").await.expect_ok()), decoy);
 
     let member = world.signed_in(member.user().clone()).await;
     TotpApp::enrolled_by(&world, &member).await;
@@ -107,17 +75,11 @@ async fn replacing_otp_needs_recent_sign_in_and_keeps_old_until_verified() {
     let member = world.member().await;
     let old = TotpApp::enrolled_by(&world, &member).await;
     world.clock().advance(Duration::from_secs(599));
-    let generated = member
-        .get("/otp/generate")
-        .await
-        .expect_success(Message::OtpGenerated);
+    let generated = member.get("/otp/generate").await.expect_success(Message::OtpGenerated);
     let new = TotpApp::with(generated["otpAscii"].as_str().unwrap());
     let email = member.user().email.as_str();
-    let step = world
-        .anonymous()
-        .login(email, PASSWORD)
-        .await
-        .expect_success(Message::OtpRequired)["token"]
+    let step = world.anonymous().login(email, PASSWORD).await.expect_success(Message::OtpRequired)
+        ["token"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -131,10 +93,7 @@ async fn replacing_otp_needs_recent_sign_in_and_keeps_old_until_verified() {
         .await
         .expect_success(Message::OtpVerified);
     world.clock().advance(Duration::from_secs(1));
-    member
-        .get("/otp/generate")
-        .await
-        .expect_error(ErrorCode::Reauthentication);
+    member.get("/otp/generate").await.expect_error(ErrorCode::Reauthentication);
     member
         .post("/otp/verify", json!({ "code": new.code(&world) }))
         .await
@@ -144,11 +103,7 @@ async fn replacing_otp_needs_recent_sign_in_and_keeps_old_until_verified() {
 #[tokio::test]
 async fn generate_needs_a_full_session() {
     let world = World::new().await;
-    world
-        .anonymous()
-        .get("/otp/generate")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    world.anonymous().get("/otp/generate").await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -156,17 +111,9 @@ async fn first_secret_needs_a_recent_sign_in_and_a_verified_account() {
     let world = World::new().await;
     let member = world.member().await;
     world.clock().advance(Duration::from_secs(600));
-    member
-        .get("/otp/generate")
-        .await
-        .expect_error(ErrorCode::Reauthentication);
-    let unverified = world
-        .person(NewPerson::with(Profile::Member).unverified())
-        .await;
-    unverified
-        .get("/otp/generate")
-        .await
-        .expect_error(ErrorCode::AccountNotVerified);
+    member.get("/otp/generate").await.expect_error(ErrorCode::Reauthentication);
+    let unverified = world.person(NewPerson::with(Profile::Member).unverified()).await;
+    unverified.get("/otp/generate").await.expect_error(ErrorCode::AccountNotVerified);
 }
 
 #[tokio::test]
@@ -185,10 +132,7 @@ async fn pending_secret_belongs_to_the_session_that_began_it() {
     let decoy = shown(&other).await;
     let first = secret(&member).await;
     assert_eq!(shown(&other).await, decoy);
-    let signed_in = world
-        .anonymous()
-        .login(member.user().email.as_str(), PASSWORD)
-        .await;
+    let signed_in = world.anonymous().login(member.user().email.as_str(), PASSWORD).await;
     let view = signed_in.expect_success(Message::LoginSuccess);
     assert_eq!(view["user"]["otpAscii"], decoy);
 
@@ -203,10 +147,7 @@ async fn pending_secret_belongs_to_the_session_that_began_it() {
             .expect_error(ErrorCode::OtpInvalid);
     }
     let code = TotpApp::with(&second).code(&world);
-    other
-        .post("/otp/verify", json!({ "code": code }))
-        .await
-        .expect_success(Message::OtpVerified);
+    other.post("/otp/verify", json!({ "code": code })).await.expect_success(Message::OtpVerified);
 }
 
 #[tokio::test]
@@ -215,14 +156,8 @@ async fn pending_secret_ends_with_a_password_change() {
     let member = world.member().await;
     let generated = member.get("/otp/generate").await.json();
     let change = json!({ "oldPassword": PASSWORD, "newPassword": "le phare de Kelibia", "confirmPassword": "le phare de Kelibia" });
-    member
-        .put("/users/reset-password", change)
-        .await
-        .expect_success(Message::PasswordChanged);
+    member.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);
     let ascii = generated["otpAscii"].as_str().unwrap();
     let code = TotpApp::with(ascii).code(&world);
-    member
-        .post("/otp/verify", json!({ "code": code }))
-        .await
-        .expect_error(ErrorCode::OtpInvalid);
+    member.post("/otp/verify", json!({ "code": code })).await.expect_error(ErrorCode::OtpInvalid);
 }

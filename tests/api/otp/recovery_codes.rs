@@ -19,30 +19,22 @@ async fn valid_code_returns_ten_new_codes_and_invalidates_old_ones() {
     let new = body["recoveryCodes"].as_array().unwrap();
     assert!(
         new.len() == 10
-            && new.iter().all(|code| !totp_app
-                .recovery_codes
-                .contains(&code.as_str().unwrap().to_owned()))
+            && new
+                .iter()
+                .all(|code| !totp_app.recovery_codes.contains(&code.as_str().unwrap().to_owned()))
     );
     member
         .post("/otp/recovery-codes", json!({ "code": code }))
         .await
         .expect_error(ErrorCode::OtpInvalid);
 
-    let answer = world
+    let answer = world.anonymous().login(member.user().email.as_str(), PASSWORD).await;
+    let step = world
         .anonymous()
-        .login(member.user().email.as_str(), PASSWORD)
-        .await;
-    let step = world.anonymous().with_token(
-        answer.expect_success(Message::OtpRequired)["token"]
-            .as_str()
-            .unwrap(),
-    );
-    step.post(
-        "/otp/verify",
-        json!({ "recoveryCode": totp_app.recovery_codes[0] }),
-    )
-    .await
-    .expect_error(ErrorCode::OtpInvalid);
+        .with_token(answer.expect_success(Message::OtpRequired)["token"].as_str().unwrap());
+    step.post("/otp/verify", json!({ "recoveryCode": totp_app.recovery_codes[0] }))
+        .await
+        .expect_error(ErrorCode::OtpInvalid);
     step.post("/otp/verify", json!({ "recoveryCode": new[0] }))
         .await
         .expect_success(Message::OtpVerified);
@@ -80,8 +72,5 @@ async fn ten_store_faults_do_not_count_as_wrong_codes() {
             .expect_error(ErrorCode::Unavailable);
     }
     world.clear_faults();
-    member
-        .post("/otp/recovery-codes", payload)
-        .await
-        .expect_success(Message::RecoveryCodes);
+    member.post("/otp/recovery-codes", payload).await.expect_success(Message::RecoveryCodes);
 }

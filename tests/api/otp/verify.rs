@@ -19,16 +19,9 @@ async fn enrolled(world: &World) -> (Person, TotpApp) {
 
 /// A person who has entered the password and still needs the OTP code.
 async fn otp_step(world: &World, member: &Person) -> Person {
-    let answer = world
-        .anonymous()
-        .login(member.user().email.as_str(), PASSWORD)
-        .await;
+    let answer = world.anonymous().login(member.user().email.as_str(), PASSWORD).await;
     let anonymous = world.anonymous();
-    anonymous.with_token(
-        answer.expect_success(Message::OtpRequired)["token"]
-            .as_str()
-            .unwrap(),
-    )
+    anonymous.with_token(answer.expect_success(Message::OtpRequired)["token"].as_str().unwrap())
 }
 
 async fn verify(person: &Person, code: &str) -> tests::Answer {
@@ -44,38 +37,17 @@ async fn first_code_enables_otp_ends_sessions_and_returns_recovery_codes() {
     let answer = verify(&member, &totp_app.code(&world)).await;
     let body = answer.expect_success(Message::OtpVerified);
     assert_eq!(
-        (
-            &body["user"]["isOtpEnabled"],
-            &body["user"]["isOtpVerified"]
-        ),
+        (&body["user"]["isOtpEnabled"], &body["user"]["isOtpVerified"]),
         (&json!(true), &json!(true))
     );
     assert_eq!(body["recoveryCodes"].as_array().unwrap().len(), 10);
-    assert_eq!(
-        answer.header("authorization"),
-        body["user"]["token"].as_str().unwrap()
-    );
-    elsewhere
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    assert_eq!(answer.header("authorization"), body["user"]["token"].as_str().unwrap());
+    elsewhere.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
     member.get("/auth/check").await.expect_ok();
-    member
-        .with_token(answer.header("authorization"))
-        .get("/auth/check")
-        .await
-        .expect_ok();
-    verify(&member, &totp_app.code_in(&world, 1))
-        .await
-        .expect_error(ErrorCode::OtpInvalid);
+    member.with_token(answer.header("authorization")).get("/auth/check").await.expect_ok();
+    verify(&member, &totp_app.code_in(&world, 1)).await.expect_error(ErrorCode::OtpInvalid);
     let mails = world.mails(member.user().email.as_str()).await;
-    assert!(
-        mails[0]["subject"]
-            .as_str()
-            .unwrap()
-            .contains("authentification"),
-        "{mails:?}"
-    );
+    assert!(mails[0]["subject"].as_str().unwrap().contains("authentification"), "{mails:?}");
 }
 
 #[tokio::test]
@@ -102,9 +74,7 @@ async fn account_that_is_no_longer_verified_cannot_enable_otp() {
         .put(&path, json!({ "isVerified": false }))
         .await
         .expect_success(Message::TeamMemberUpdated);
-    verify(&member, &totp_app.code(&world))
-        .await
-        .expect_error(ErrorCode::AccountNotVerified);
+    verify(&member, &totp_app.code(&world)).await.expect_error(ErrorCode::AccountNotVerified);
 }
 
 /// As after a password change by another request of the session.
@@ -139,24 +109,15 @@ async fn otp_sign_in_gives_a_short_session() {
     let answer = verify(&otp_step(&world, &member).await, &totp_app.code(&world)).await;
     let view = answer.expect_success(Message::OtpVerified);
     assert_eq!(
-        (
-            view["user"].as_object().unwrap().len(),
-            &view["recoveryCodes"]
-        ),
+        (view["user"].as_object().unwrap().len(), &view["recoveryCodes"]),
         (25, &Value::Null)
     );
     let part = answer.header("authorization").split('.').nth(1).unwrap();
-    let claims: Value = serde_json::from_slice(
-        &data_encoding::BASE64URL_NOPAD
-            .decode(part.as_bytes())
-            .unwrap(),
-    )
-    .unwrap();
+    let claims: Value =
+        serde_json::from_slice(&data_encoding::BASE64URL_NOPAD.decode(part.as_bytes()).unwrap())
+            .unwrap();
     assert_eq!(claims["amr"], json!(["pwd", "otp"]));
-    assert_eq!(
-        claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(),
-        4 * 3600
-    );
+    assert_eq!(claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(), 4 * 3600);
 }
 
 #[tokio::test]
@@ -174,9 +135,7 @@ async fn code_works_once_and_older_codes_are_rejected() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let (previous, current) = (totp_app.code_in(&world, 0), totp_app.code_in(&world, 1));
-    verify(&otp_step(&world, &member).await, &current)
-        .await
-        .expect_success(Message::OtpVerified);
+    verify(&otp_step(&world, &member).await, &current).await.expect_success(Message::OtpVerified);
     for replayed in [&current, &previous] {
         verify(&otp_step(&world, &member).await, replayed)
             .await
@@ -198,17 +157,9 @@ async fn code_used_fifty_times_at_once_signs_in_once() {
     }
     let code = totp_app.code(&world);
     let answers = join_all((0..50).map(|number| verify(&steps[number % 10], &code))).await;
-    assert_eq!(
-        answers.iter().filter(|answer| answer.status == 201).count(),
-        1,
-        "{answers:?}"
-    );
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1, "{answers:?}");
     // The local store handles one request at a time: some of fifty may get a 503.
-    assert!(
-        answers
-            .iter()
-            .all(|answer| [201, 400, 401, 429, 503].contains(&answer.status))
-    );
+    assert!(answers.iter().all(|answer| [201, 400, 401, 429, 503].contains(&answer.status)));
 }
 
 #[tokio::test]
@@ -218,11 +169,7 @@ async fn recovery_code_used_fifty_times_at_once_signs_in_once() {
     let step = otp_step(&world, &member).await;
     let payload = json!({ "recoveryCode": totp_app.recovery_codes[0] });
     let answers = join_all((0..50).map(|_| step.post("/otp/verify", payload.clone()))).await;
-    assert_eq!(
-        answers.iter().filter(|answer| answer.status == 201).count(),
-        1,
-        "{answers:?}"
-    );
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1, "{answers:?}");
 }
 
 #[tokio::test]
@@ -230,12 +177,8 @@ async fn sign_in_step_can_be_completed_once() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let step = otp_step(&world, &member).await;
-    verify(&step, &totp_app.code(&world))
-        .await
-        .expect_success(Message::OtpVerified);
-    verify(&step, &totp_app.code_in(&world, 1))
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    verify(&step, &totp_app.code(&world)).await.expect_success(Message::OtpVerified);
+    verify(&step, &totp_app.code_in(&world, 1)).await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -243,13 +186,9 @@ async fn completed_step_is_reported_before_body_errors() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let step = otp_step(&world, &member).await;
-    verify(&step, &totp_app.code(&world))
-        .await
-        .expect_success(Message::OtpVerified);
+    verify(&step, &totp_app.code(&world)).await.expect_success(Message::OtpVerified);
     for body in [json!({}), json!({ "code": "000000" }), json!({ "code": 5 })] {
-        step.post("/otp/verify", body)
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        step.post("/otp/verify", body).await.expect_error(ErrorCode::BadAuthCombination);
     }
 }
 
@@ -271,9 +210,7 @@ async fn recovery_code_works_once_in_any_spelling_and_notifies_the_owner() {
         .expect_error(ErrorCode::OtpInvalid);
     let mails = world.mails(member.user().email.as_str()).await;
     assert!(
-        mails
-            .iter()
-            .any(|mail| mail["subject"].as_str().unwrap().contains("secours")),
+        mails.iter().any(|mail| mail["subject"].as_str().unwrap().contains("secours")),
         "{mails:?}"
     );
 }
@@ -283,32 +220,19 @@ async fn invalid_code_returns_400_and_missing_code_is_reported() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let step = otp_step(&world, &member).await;
-    step.post("/otp/verify", json!({}))
-        .await
-        .expect_field_error("code", ErrorCode::FieldRequired);
+    step.post("/otp/verify", json!({})).await.expect_field_error("code", ErrorCode::FieldRequired);
     step.post("/otp/verify", json!({ "code": 123456 }))
         .await
         .expect_field_error("code", ErrorCode::FieldType);
     for code in ["12345", "abcdef", "12\n34", &"1".repeat(129)] {
-        verify(&step, code)
-            .await
-            .expect_error(ErrorCode::OtpInvalid);
+        verify(&step, code).await.expect_error(ErrorCode::OtpInvalid);
     }
-    verify(&step, &totp_app.code_in(&world, 3))
+    verify(&step, &totp_app.code_in(&world, 3)).await.expect_error(ErrorCode::OtpInvalid);
+    step.post("/otp/verify", json!({ "recoveryCode": "ABCDE-FGHJK-MNPQR-STUVW-XYZ23" }))
         .await
         .expect_error(ErrorCode::OtpInvalid);
-    step.post(
-        "/otp/verify",
-        json!({ "recoveryCode": "ABCDE-FGHJK-MNPQR-STUVW-XYZ23" }),
-    )
-    .await
-    .expect_error(ErrorCode::OtpInvalid);
-    verify(&world.member().await, "123456")
-        .await
-        .expect_error(ErrorCode::OtpInvalid);
-    verify(&world.anonymous(), "123456")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    verify(&world.member().await, "123456").await.expect_error(ErrorCode::OtpInvalid);
+    verify(&world.anonymous(), "123456").await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -318,25 +242,18 @@ async fn five_wrong_codes_end_the_step_ten_block_all_but_recovery_codes() {
     for _ in 0..2 {
         let step = otp_step(&world, &member).await;
         for _ in 0..5 {
-            verify(&step, "abcdef")
-                .await
-                .expect_error(ErrorCode::OtpInvalid);
+            verify(&step, "abcdef").await.expect_error(ErrorCode::OtpInvalid);
         }
-        verify(&step, &totp_app.code(&world))
-            .await
-            .expect_error(ErrorCode::TooManyAttempts);
+        verify(&step, &totp_app.code(&world)).await.expect_error(ErrorCode::TooManyAttempts);
     }
     let step = otp_step(&world, &member).await;
     let refused = verify(&step, &totp_app.code(&world)).await;
     refused.expect_error(ErrorCode::TooManyAttempts);
     assert!(refused.header("retry-after").parse::<u64>().unwrap() <= 3600);
     member.get("/auth/check").await.expect_ok();
-    step.post(
-        "/otp/verify",
-        json!({ "recoveryCode": totp_app.recovery_codes[0] }),
-    )
-    .await
-    .expect_success(Message::OtpVerified);
+    step.post("/otp/verify", json!({ "recoveryCode": totp_app.recovery_codes[0] }))
+        .await
+        .expect_success(Message::OtpVerified);
     world.clock().advance(Duration::from_secs(3600));
     verify(&otp_step(&world, &member).await, &totp_app.code(&world))
         .await
@@ -349,50 +266,32 @@ async fn wrong_recovery_codes_of_one_network_lock_out_no_other() {
     let (member, totp_app) = enrolled(&world).await;
     let network = otp_step(&world, &member).await;
     let recover = async |step: &Person, code: &str| {
-        step.post("/otp/verify", json!({ "recoveryCode": code }))
-            .await
+        step.post("/otp/verify", json!({ "recoveryCode": code })).await
     };
     for _ in 0..2 {
         let step = otp_step(&world, &member).await;
         let step = network.with_token(step.token());
         for _ in 0..5 {
-            recover(&step, "aaaaa-aaaaa-aaaaa")
-                .await
-                .expect_error(ErrorCode::OtpInvalid);
+            recover(&step, "aaaaa-aaaaa-aaaaa").await.expect_error(ErrorCode::OtpInvalid);
         }
     }
     let owner = otp_step(&world, &member).await;
-    recover(
-        &network.with_token(owner.token()),
-        &totp_app.recovery_codes[0],
-    )
-    .await
-    .expect_error(ErrorCode::TooManyAttempts);
-    recover(&owner, &totp_app.recovery_codes[0])
+    recover(&network.with_token(owner.token()), &totp_app.recovery_codes[0])
         .await
-        .expect_success(Message::OtpVerified);
+        .expect_error(ErrorCode::TooManyAttempts);
+    recover(&owner, &totp_app.recovery_codes[0]).await.expect_success(Message::OtpVerified);
 }
 
 #[tokio::test]
 async fn five_wrong_codes_discard_a_pending_secret() {
     let world = World::new().await;
     let member = world.member().await;
-    let first = member.get("/otp/generate").await.json()["otpAscii"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let first = member.get("/otp/generate").await.json()["otpAscii"].as_str().unwrap().to_owned();
     for _ in 0..5 {
-        verify(&member, "abcdef")
-            .await
-            .expect_error(ErrorCode::OtpInvalid);
+        verify(&member, "abcdef").await.expect_error(ErrorCode::OtpInvalid);
     }
-    verify(&member, &TotpApp::with(&first).code(&world))
-        .await
-        .expect_error(ErrorCode::OtpInvalid);
-    let second = member.get("/otp/generate").await.json()["otpAscii"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    verify(&member, &TotpApp::with(&first).code(&world)).await.expect_error(ErrorCode::OtpInvalid);
+    let second = member.get("/otp/generate").await.json()["otpAscii"].as_str().unwrap().to_owned();
     assert_ne!(first, second);
     verify(&member, &TotpApp::with(&second).code(&world))
         .await
@@ -405,29 +304,18 @@ async fn step_ends_after_five_minutes_or_with_account_or_password_change() {
     let (member, totp_app) = enrolled(&world).await;
     let late = otp_step(&world, &member).await;
     world.clock().advance(Duration::from_secs(300));
-    verify(&late, &totp_app.code(&world))
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    verify(&late, &totp_app.code(&world)).await.expect_error(ErrorCode::BadAuthCombination);
 
     let step = otp_step(&world, &member).await;
     let change = json!({ "oldPassword": PASSWORD, "newPassword": "trois chats sur un mur", "confirmPassword": "trois chats sur un mur" });
-    member
-        .put("/users/reset-password", change)
-        .await
-        .expect_success(Message::PasswordChanged);
-    verify(&step, &totp_app.code(&world))
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    member.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);
+    verify(&step, &totp_app.code(&world)).await.expect_error(ErrorCode::BadAuthCombination);
 
-    let answer = world
+    let answer =
+        world.anonymous().login(member.user().email.as_str(), "trois chats sur un mur").await;
+    let step = world
         .anonymous()
-        .login(member.user().email.as_str(), "trois chats sur un mur")
-        .await;
-    let step = world.anonymous().with_token(
-        answer.expect_success(Message::OtpRequired)["token"]
-            .as_str()
-            .unwrap(),
-    );
+        .with_token(answer.expect_success(Message::OtpRequired)["token"].as_str().unwrap());
     let path = format!("/users/user-status/{}", member.user().user_id);
     let admin = world.admin().await;
     for is_active in [false, true] {
@@ -435,9 +323,7 @@ async fn step_ends_after_five_minutes_or_with_account_or_password_change() {
             .put(&path, json!({ "isActive": is_active }))
             .await
             .expect_success(Message::UserStatusUpdated);
-        verify(&step, &totp_app.code(&world))
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        verify(&step, &totp_app.code(&world)).await.expect_error(ErrorCode::BadAuthCombination);
     }
 }
 
@@ -447,30 +333,17 @@ async fn token_is_valid_for_its_own_step_only() {
     let (member, totp_app) = enrolled(&world).await;
     let step = otp_step(&world, &member).await;
     for path in ["/auth/check", "/otp/generate", "/users/activity"] {
-        step.get(path)
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        step.get(path).await.expect_error(ErrorCode::BadAuthCombination);
     }
-    let requested = world
-        .anonymous()
-        .post(
-            "/auth/passwordless",
-            json!({ "email": member.user().email }),
-        )
-        .await;
-    let pending = world
-        .anonymous()
-        .with_token(requested.json()["token"].as_str().unwrap());
-    verify(&pending, &totp_app.code(&world))
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    let requested =
+        world.anonymous().post("/auth/passwordless", json!({ "email": member.user().email })).await;
+    let pending = world.anonymous().with_token(requested.json()["token"].as_str().unwrap());
+    verify(&pending, &totp_app.code(&world)).await.expect_error(ErrorCode::BadAuthCombination);
     let code = world.mailed_code(member.user().email.as_str()).await;
     step.get(&format!("/auth/passwordless?code={code}"))
         .await
         .expect_error(ErrorCode::BadAuthCombination);
-    verify(&step, &totp_app.code(&world))
-        .await
-        .expect_success(Message::OtpVerified);
+    verify(&step, &totp_app.code(&world)).await.expect_success(Message::OtpVerified);
 }
 
 #[tokio::test]
@@ -485,7 +358,5 @@ async fn ten_unreadable_secrets_do_not_count_as_wrong_codes_at_sign_in() {
             .await
             .expect_error(ErrorCode::Internal);
     }
-    verify(&step, &totp_app.code(&world))
-        .await
-        .expect_success(Message::OtpVerified);
+    verify(&step, &totp_app.code(&world)).await.expect_success(Message::OtpVerified);
 }

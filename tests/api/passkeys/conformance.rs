@@ -15,30 +15,16 @@ type Change = fn(&mut Authenticator);
 
 /// Changes that make a registration and a sign-in invalid alike.
 const INVALID: &[(&str, Change)] = &[
-    ("origin", |it| {
-        it.client_data = json!({ "origin": "https://evil.example" })
-    }),
+    ("origin", |it| it.client_data = json!({ "origin": "https://evil.example" })),
     ("origin with a port", |it| {
         it.client_data = json!({ "origin": "https://front.example.org:8443" })
     }),
-    ("origin over http", |it| {
-        it.client_data = json!({ "origin": "http://front.example.org" })
-    }),
-    ("cross origin", |it| {
-        it.client_data = json!({ "crossOrigin": true })
-    }),
-    ("top origin", |it| {
-        it.client_data = json!({ "topOrigin": "https://evil.example" })
-    }),
-    ("type", |it| {
-        it.client_data = json!({ "type": "payment.get" })
-    }),
-    ("challenge", |it| {
-        it.client_data = json!({ "challenge": "AAAAAAAAAAAAAAAAAAAAAA" })
-    }),
-    ("short challenge", |it| {
-        it.client_data = json!({ "challenge": "AAAA" })
-    }),
+    ("origin over http", |it| it.client_data = json!({ "origin": "http://front.example.org" })),
+    ("cross origin", |it| it.client_data = json!({ "crossOrigin": true })),
+    ("top origin", |it| it.client_data = json!({ "topOrigin": "https://evil.example" })),
+    ("type", |it| it.client_data = json!({ "type": "payment.get" })),
+    ("challenge", |it| it.client_data = json!({ "challenge": "AAAAAAAAAAAAAAAAAAAAAA" })),
+    ("short challenge", |it| it.client_data = json!({ "challenge": "AAAA" })),
     ("relying party", |it| it.rp_id = "evil.example".to_owned()),
     ("no presence", |it| it.flags = UV),
     ("no verification", |it| it.flags = UP),
@@ -47,30 +33,23 @@ const INVALID: &[(&str, Change)] = &[
     ("reserved flag 5", |it| it.flags |= 1 << 5),
     ("extra bytes", |it| it.extra = vec![0]),
     // {"example": true}
-    ("unknown extension", |it| {
-        it.extensions = b"\xa1\x67example\xf5".to_vec()
-    }),
-    ("truncated extensions", |it| {
-        it.extensions = b"\xa1\x67exam".to_vec()
-    }),
+    ("unknown extension", |it| it.extensions = b"\xa1\x67example\xf5".to_vec()),
+    ("truncated extensions", |it| it.extensions = b"\xa1\x67exam".to_vec()),
 ];
 
 async fn register(person: &Person, change: impl Fn(&mut Value)) -> tests::Answer {
     let options = person.post(OPTIONS, json!({})).await.expect_ok();
     let mut credential = Authenticator::es256().create(&options["options"]);
     change(&mut credential);
-    person
-        .post("/passkeys", json!({ "credential": credential }))
-        .await
+    person.post("/passkeys", json!({ "credential": credential })).await
 }
 
 #[tokio::test]
 async fn registration_with_one_wrong_part_is_invalid() {
     let world = World::new().await;
     let member = world.member().await;
-    let with_type: (&str, Change) = ("type of a sign-in", |it| {
-        it.client_data = json!({ "type": "webauthn.get" })
-    });
+    let with_type: (&str, Change) =
+        ("type of a sign-in", |it| it.client_data = json!({ "type": "webauthn.get" }));
     for (name, change) in INVALID.iter().chain([&with_type]) {
         let mut authenticator = Authenticator::es256();
         change(&mut authenticator);
@@ -88,9 +67,7 @@ async fn sign_in_with_one_wrong_part_is_refused() {
     let member = world.member().await;
     let registered = Authenticator::registered_by(&member).await;
     let more: &[(&str, Change)] = &[
-        ("type of a registration", |it| {
-            it.client_data = json!({ "type": "webauthn.create" })
-        }),
+        ("type of a registration", |it| it.client_data = json!({ "type": "webauthn.create" })),
         ("user handle", |it| it.user_handle = vec![1; 16]),
         ("empty user handle", |it| it.user_handle = Vec::new()),
         ("credential", |it| it.credential_id = vec![1; 32]),
@@ -111,23 +88,15 @@ async fn sign_in_with_one_wrong_part_is_refused() {
         let mut credential = authenticator.get(&options);
         flip_last_bit(&mut credential["response"][part]);
         anonymous
-            .post(
-                "/auth/passkey",
-                json!({ "credential": credential, "token": token }),
-            )
+            .post("/auth/passkey", json!({ "credential": credential, "token": token }))
             .await
             .expect_error(ErrorCode::BadAuthCombination);
     }
-    authenticator
-        .sign_in(&anonymous)
-        .await
-        .expect_success(Message::LoginSuccess);
+    authenticator.sign_in(&anonymous).await.expect_success(Message::LoginSuccess);
 }
 
 fn flip_last_bit(text: &mut Value) {
-    let mut bytes = BASE64URL_NOPAD
-        .decode(text.as_str().unwrap().as_bytes())
-        .unwrap();
+    let mut bytes = BASE64URL_NOPAD.decode(text.as_str().unwrap().as_bytes()).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     *text = BASE64URL_NOPAD.encode(&bytes).into();
 }
@@ -143,10 +112,7 @@ async fn algorithm_that_was_not_offered_is_invalid() {
     let rs256 = [&start[..], &modulus[..], &end[..]].concat();
     let mut authenticator = Authenticator::es256();
     authenticator.other_key = Some(rs256);
-    authenticator
-        .register(&member)
-        .await
-        .expect_error(ErrorCode::PasskeyInvalid);
+    authenticator.register(&member).await.expect_error(ErrorCode::PasskeyInvalid);
 }
 
 #[tokio::test]
@@ -208,10 +174,7 @@ async fn truncated_authenticator_data_is_refused() {
         let (options, token) = begin(&anonymous).await;
         let answer = authenticator.get_with(&options, |data| data.truncate(kept));
         anonymous
-            .post(
-                "/auth/passkey",
-                json!({ "credential": answer, "token": token }),
-            )
+            .post("/auth/passkey", json!({ "credential": answer, "token": token }))
             .await
             .expect_error(ErrorCode::BadAuthCombination);
     }
@@ -232,10 +195,7 @@ async fn sign_in_without_user_handle_is_refused() {
             response.insert("userHandle".to_owned(), handle);
         }
         anonymous
-            .post(
-                "/auth/passkey",
-                json!({ "credential": answer, "token": token }),
-            )
+            .post("/auth/passkey", json!({ "credential": answer, "token": token }))
             .await
             .expect_error(ErrorCode::BadAuthCombination);
     }
@@ -247,10 +207,7 @@ async fn counter_that_falls_to_zero_is_refused() {
     let member = world.member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     authenticator.sign_count = 0;
-    authenticator
-        .sign_in(&world.anonymous())
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    authenticator.sign_in(&world.anonymous()).await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 /// Security keys may send `credProtect` unasked (CTAP 2.1 §12.1).
@@ -260,15 +217,9 @@ async fn credential_protection_is_accepted() {
     let member = world.member().await;
     let mut authenticator = Authenticator::es256();
     authenticator.extensions = b"\xa1\x6bcredProtect\x03".to_vec();
-    authenticator
-        .register(&member)
-        .await
-        .expect_success(Message::PasskeyCreated);
+    authenticator.register(&member).await.expect_success(Message::PasskeyCreated);
     authenticator.extensions = Vec::new();
-    authenticator
-        .sign_in(&world.anonymous())
-        .await
-        .expect_success(Message::LoginSuccess);
+    authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -331,12 +282,6 @@ async fn unknown_client_data_is_ignored() {
     let member = world.member().await;
     let mut authenticator = Authenticator::eddsa();
     authenticator.client_data = json!({ "other_keys_can_be_added_here": "by browsers" });
-    authenticator
-        .register(&member)
-        .await
-        .expect_success(Message::PasskeyCreated);
-    authenticator
-        .sign_in(&world.anonymous())
-        .await
-        .expect_success(Message::LoginSuccess);
+    authenticator.register(&member).await.expect_success(Message::PasskeyCreated);
+    authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
 }

@@ -19,10 +19,7 @@ async fn options_ask_for_a_discoverable_verified_credential() {
     let options = member.post(OPTIONS, json!({})).await.expect_ok()["options"].clone();
     assert_eq!(
         (&options["rp"], &options["user"]["displayName"]),
-        (
-            &json!({ "id": "front.example.org", "name": "Halqa" }),
-            &json!("Amina Ben Salah")
-        )
+        (&json!({ "id": "front.example.org", "name": "Halqa" }), &json!("Amina Ben Salah"))
     );
     assert_eq!(options["user"]["name"], member.user().email.as_str());
     assert_eq!(
@@ -34,10 +31,7 @@ async fn options_ask_for_a_discoverable_verified_credential() {
         (&selection["residentKey"], &selection["userVerification"]),
         (&json!("required"), &json!("required"))
     );
-    assert_eq!(
-        (&options["attestation"], &options["timeout"]),
-        (&json!("none"), &json!(300_000))
-    );
+    assert_eq!((&options["attestation"], &options["timeout"]), (&json!("none"), &json!(300_000)));
     assert_eq!(options["excludeCredentials"], json!([]));
 }
 
@@ -49,10 +43,7 @@ async fn registration_returns_the_passkey_and_notifies_the_owner() {
     authenticator.flags = UP | UV | BE | BS;
     let created = authenticator.register(&member).await;
     let created = created.expect_success(Message::PasskeyCreated)["passkey"].clone();
-    assert_eq!(
-        (&created["name"], &created["lastUsedAt"]),
-        (&json!("Téléphone"), &json!(null))
-    );
+    assert_eq!((&created["name"], &created["lastUsedAt"]), (&json!("Téléphone"), &json!(null)));
     assert_eq!(
         (&created["backedUp"], &created["transports"]),
         (&json!(true), &json!(["internal"]))
@@ -93,10 +84,7 @@ async fn fields_are_checked_before_the_challenge() {
         .await
         .expect_field_error("credential", ErrorCode::FieldType);
     member
-        .post(
-            "/passkeys",
-            json!({ "credential": {}, "name": "x".repeat(65) }),
-        )
+        .post("/passkeys", json!({ "credential": {}, "name": "x".repeat(65) }))
         .await
         .expect_field_error("name", ErrorCode::FieldLength);
     member
@@ -116,14 +104,8 @@ async fn unverified_account_or_old_sign_in_cannot_register() {
     let credential = Authenticator::es256().create(&options["options"]);
     let payload = json!({ "credential": credential });
     for (path, body) in [(OPTIONS, json!({})), ("/passkeys", payload)] {
-        unverified
-            .post(path, body.clone())
-            .await
-            .expect_error(ErrorCode::AccountNotVerified);
-        member
-            .post(path, body)
-            .await
-            .expect_error(ErrorCode::Reauthentication);
+        unverified.post(path, body.clone()).await.expect_error(ErrorCode::AccountNotVerified);
+        member.post(path, body).await.expect_error(ErrorCode::Reauthentication);
     }
 }
 
@@ -146,10 +128,7 @@ async fn challenge_is_valid_for_five_minutes() {
     let mut authenticator = Authenticator::es256();
     let payload = json!({ "credential": authenticator.create(&options["options"]) });
     world.clock().advance(Duration::from_secs(300));
-    member
-        .post("/passkeys", payload)
-        .await
-        .expect_error(ErrorCode::PasskeyInvalid);
+    member.post("/passkeys", payload).await.expect_error(ErrorCode::PasskeyInvalid);
 }
 
 #[tokio::test]
@@ -164,15 +143,9 @@ async fn challenge_of_another_session_is_invalid() {
     let credential = Authenticator::es256().create(&options["options"]);
     let payload = json!({ "credential": credential });
     for person in [&elsewhere, &other] {
-        person
-            .post("/passkeys", payload.clone())
-            .await
-            .expect_error(ErrorCode::PasskeyInvalid);
+        person.post("/passkeys", payload.clone()).await.expect_error(ErrorCode::PasskeyInvalid);
     }
-    member
-        .post("/passkeys", payload)
-        .await
-        .expect_success(Message::PasskeyCreated);
+    member.post("/passkeys", payload).await.expect_success(Message::PasskeyCreated);
 }
 
 #[tokio::test]
@@ -182,10 +155,7 @@ async fn challenge_before_a_password_change_is_invalid() {
     let options = member.post(OPTIONS, json!({})).await.expect_ok();
     let new = "une lanterne sur le port";
     let change = json!({ "oldPassword": PASSWORD, "newPassword": new, "confirmPassword": new });
-    member
-        .put("/users/reset-password", change)
-        .await
-        .expect_success(Message::PasswordChanged);
+    member.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);
     let credential = Authenticator::es256().create(&options["options"]);
     member
         .post("/passkeys", json!({ "credential": credential }))
@@ -248,20 +218,12 @@ async fn credential_of_an_account_cannot_be_registered_again() {
             .await
             .expect_error(ErrorCode::PasskeyAlreadyRegistered);
         // The challenge is used up.
-        person
-            .post("/passkeys", payload)
-            .await
-            .expect_error(ErrorCode::PasskeyInvalid);
+        person.post("/passkeys", payload).await.expect_error(ErrorCode::PasskeyInvalid);
         let received = world.mails(email).await;
         assert_eq!(received.len(), mails + notified, "{received:?}");
     }
     let received = world.mails(email).await;
-    assert!(
-        received[0]["text"]
-            .as_str()
-            .unwrap()
-            .contains("à un autre compte")
-    );
+    assert!(received[0]["text"].as_str().unwrap().contains("à un autre compte"));
 }
 
 #[tokio::test]
@@ -271,20 +233,11 @@ async fn credentials_of_other_accounts_are_counted_per_network() {
     let mut authenticator = Authenticator::registered_by(&member).await;
     let other = world.member().await;
     for _ in 0..50 {
-        authenticator
-            .register(&other)
-            .await
-            .expect_error(ErrorCode::PasskeyAlreadyRegistered);
+        authenticator.register(&other).await.expect_error(ErrorCode::PasskeyAlreadyRegistered);
     }
-    authenticator
-        .register(&other)
-        .await
-        .expect_error(ErrorCode::TooManyAttempts);
+    authenticator.register(&other).await.expect_error(ErrorCode::TooManyAttempts);
     // Own passkeys are not counted, and a new one can be added.
-    authenticator
-        .register(&member)
-        .await
-        .expect_error(ErrorCode::PasskeyAlreadyRegistered);
+    authenticator.register(&member).await.expect_error(ErrorCode::PasskeyAlreadyRegistered);
     Authenticator::registered_by(&other).await;
 }
 
@@ -312,10 +265,7 @@ async fn concurrent_registrations_never_exceed_twenty() {
     for answer in answers.iter().filter(|answer| answer.status != 201) {
         answer.expect_error(ErrorCode::PasskeysLimit);
     }
-    member
-        .post(OPTIONS, json!({}))
-        .await
-        .expect_error(ErrorCode::PasskeysLimit);
+    member.post(OPTIONS, json!({})).await.expect_error(ErrorCode::PasskeysLimit);
     let listed = member.get("/passkeys").await.expect_ok();
     assert_eq!(listed["passkeys"].as_array().unwrap().len(), 20);
 }

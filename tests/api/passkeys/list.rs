@@ -15,8 +15,5 @@ async fn list_is_newest_first_and_has_no_key() {
     assert!(created(0) > created(1), "{listed}");
     let fields = listed["passkeys"][0].as_object().unwrap();
     let names: Vec<&String> = fields.keys().collect();
-    assert!(
-        !listed.to_string().contains("publicKey") && names.len() == 6,
-        "{listed}"
-    );
+    assert!(!listed.to_string().contains("publicKey") && names.len() == 6, "{listed}");
 }

@@ -18,10 +18,7 @@ async fn without_mailbox(world: &World) -> Person {
 }
 
 async fn expect_removed(world: &World, person: &Person, mut authenticator: Authenticator) {
-    authenticator
-        .sign_in(&world.anonymous())
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    authenticator.sign_in(&world.anonymous()).await.expect_error(ErrorCode::BadAuthCombination);
     assert_eq!(world.user(person.user().user_id).await.passkeys, 0);
     let mails = world.mails(person.user().email.as_str()).await;
     let reported = |mail: &Value| {
@@ -47,18 +44,13 @@ async fn first_code_by_mail_outside_a_session_removes_passkeys() {
                     .expect_success(Message::VerificationSent);
                 let code = world.mailed_code(email).await;
                 anonymous
-                    .put(
-                        "/users/email-verification",
-                        json!({ "email": email, "code": code }),
-                    )
+                    .put("/users/email-verification", json!({ "email": email, "code": code }))
                     .await
                     .expect_success(Message::EmailVerified);
             }
             "reset" => {
                 anonymous
-                    .get(&format!(
-                        "/users/reset-password?sendMethode=email&email={email}"
-                    ))
+                    .get(&format!("/users/reset-password?sendMethode=email&email={email}"))
                     .await
                     .expect_success(Message::ResetCodeSent);
                 let code = world.mailed_code(email).await;
@@ -99,16 +91,10 @@ async fn first_code_by_mail_in_a_session_keeps_passkeys() {
         .expect_success(Message::VerificationSent);
     let code = world.mailed_code(email).await;
     person
-        .put(
-            "/users/email-verification",
-            json!({ "email": email, "code": code }),
-        )
+        .put("/users/email-verification", json!({ "email": email, "code": code }))
         .await
         .expect_success(Message::EmailVerified);
-    authenticator
-        .sign_in(&world.anonymous())
-        .await
-        .expect_success(Message::LoginSuccess);
+    authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -119,25 +105,17 @@ async fn later_reset_keeps_passkeys_and_its_mail_names_them() {
     let mut authenticator = Authenticator::registered_by(&member).await;
     let anonymous = world.anonymous();
     anonymous
-        .get(&format!(
-            "/users/reset-password?sendMethode=email&email={email}"
-        ))
+        .get(&format!("/users/reset-password?sendMethode=email&email={email}"))
         .await
         .expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(email).await;
     let new = "une lanterne sur le port";
     let payload =
         json!({ "email": email, "code": code, "newPassword": new, "confirmPassword": new });
-    anonymous
-        .post("/users/reset-password", payload)
-        .await
-        .expect_success(Message::PasswordChanged);
+    anonymous.post("/users/reset-password", payload).await.expect_success(Message::PasswordChanged);
     let mails = world.mails(email).await;
     assert!(mails[0]["text"].as_str().unwrap().contains("clés d’accès"));
-    authenticator
-        .sign_in(&anonymous)
-        .await
-        .expect_success(Message::LoginSuccess);
+    authenticator.sign_in(&anonymous).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -148,10 +126,7 @@ async fn administrator_resets_passkeys_with_one_time_passwords() {
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let path = format!("/team/{}/otp", member.user().user_id);
     admin.delete(&path).await.expect_success(Message::OtpReset);
-    member
-        .get("/passkeys")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    member.get("/passkeys").await.expect_error(ErrorCode::BadAuthCombination);
     let audit = admin.get("/audit").await.expect_ok();
     assert_eq!(
         (&audit["audit"][0]["before"], &audit["audit"][0]["after"]),
@@ -169,18 +144,9 @@ async fn passkeys_removed_at_once_are_deleted_before_the_next_one() {
     let admin = world.admin().await;
     admin.delete(&path).await.expect_success(Message::OtpReset);
     let member = world.signed_in(member.user().clone()).await;
-    assert_eq!(
-        member.get("/passkeys").await.expect_ok()["passkeys"],
-        json!([])
-    );
-    former
-        .register(&member)
-        .await
-        .expect_success(Message::PasskeyCreated);
-    former
-        .sign_in(&world.anonymous())
-        .await
-        .expect_success(Message::LoginSuccess);
+    assert_eq!(member.get("/passkeys").await.expect_ok()["passkeys"], json!([]));
+    former.register(&member).await.expect_success(Message::PasskeyCreated);
+    former.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
     let stored = world.items("records").iter().filter(is_passkey).count();
     assert_eq!(stored, 2, "the passkey and the owner of its credential");
 }
@@ -194,15 +160,9 @@ async fn late_deletion_leaves_a_credential_that_was_registered_again() {
     let former = store.passkeys(member.user().user_id).await;
     let former = former.unwrap();
     store.delete_passkeys(&former).await.unwrap();
-    authenticator
-        .register(&member)
-        .await
-        .expect_success(Message::PasskeyCreated);
+    authenticator.register(&member).await.expect_success(Message::PasskeyCreated);
     store.delete_passkeys(&former).await.unwrap();
-    authenticator
-        .sign_in(&world.anonymous())
-        .await
-        .expect_success(Message::LoginSuccess);
+    authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
 }
 
 fn is_passkey(item: &&Value) -> bool {
@@ -230,10 +190,7 @@ async fn export_lists_passkeys_and_erasure_deletes_them() {
         .expect_success(Message::UserDeleted);
     world.deliver().await;
     world.sweep().await;
-    authenticator
-        .sign_in(&world.anonymous())
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    authenticator.sign_in(&world.anonymous()).await.expect_error(ErrorCode::BadAuthCombination);
     let stored = world.items("records").iter().filter(is_passkey).count();
     assert_eq!(stored, 0);
 }

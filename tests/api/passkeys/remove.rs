@@ -12,24 +12,12 @@ async fn deleted_passkey_signs_nobody_in_and_can_be_added_again() {
     let member = world.member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     let path = path_of_newest(&member).await;
-    member
-        .delete(&path)
-        .await
-        .expect_success(Message::PasskeyDeleted);
-    authenticator
-        .sign_in(&world.anonymous())
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    member
-        .delete(&path)
-        .await
-        .expect_error(ErrorCode::PasskeyNotFound);
+    member.delete(&path).await.expect_success(Message::PasskeyDeleted);
+    authenticator.sign_in(&world.anonymous()).await.expect_error(ErrorCode::BadAuthCombination);
+    member.delete(&path).await.expect_error(ErrorCode::PasskeyNotFound);
     let mails = world.mails(member.user().email.as_str()).await;
     assert_eq!(mails.len(), 2, "added, removed: {mails:?}");
-    authenticator
-        .register(&member)
-        .await
-        .expect_success(Message::PasskeyCreated);
+    authenticator.register(&member).await.expect_success(Message::PasskeyCreated);
 }
 
 #[tokio::test]
@@ -39,10 +27,7 @@ async fn deletion_needs_a_recent_sign_in_and_renaming_does_not() {
     Authenticator::registered_by(&member).await;
     let path = path_of_newest(&member).await;
     world.clock().advance(Duration::from_secs(600));
-    member
-        .delete(&path)
-        .await
-        .expect_error(ErrorCode::Reauthentication);
+    member.delete(&path).await.expect_error(ErrorCode::Reauthentication);
     member
         .put(&path, json!({ "name": "Ordinateur" }))
         .await
@@ -57,14 +42,8 @@ async fn passkey_of_another_account_is_not_found() {
     let path = path_of_newest(&member).await;
     let other = world.member().await;
     for path in [path.as_str(), "/passkeys/x"] {
-        other
-            .put(path, json!({ "name": "x" }))
-            .await
-            .expect_error(ErrorCode::PasskeyNotFound);
-        other
-            .delete(path)
-            .await
-            .expect_error(ErrorCode::PasskeyNotFound);
+        other.put(path, json!({ "name": "x" })).await.expect_error(ErrorCode::PasskeyNotFound);
+        other.delete(path).await.expect_error(ErrorCode::PasskeyNotFound);
     }
     let listed = other.get("/passkeys").await.expect_ok();
     assert_eq!(listed["passkeys"], json!([]));

@@ -6,29 +6,17 @@ use tests::{Authenticator, World, authenticator::begin};
 async fn domain_and_origins_come_from_the_settings() {
     let world = World::with(&[
         ("PASSKEY_RP_ID", "example.org"),
-        (
-            "PASSKEY_ORIGINS",
-            "https://front.example.org/app, https://other.example.org:8443",
-        ),
+        ("PASSKEY_ORIGINS", "https://front.example.org/app, https://other.example.org:8443"),
     ])
     .await;
     let member = world.member().await;
     assert_eq!(begin(&member).await.0["rpId"], "example.org");
-    for origin in [
-        "https://front.example.org",
-        "https://other.example.org:8443",
-    ] {
+    for origin in ["https://front.example.org", "https://other.example.org:8443"] {
         let mut authenticator = Authenticator::es256();
         authenticator.rp_id = "example.org".to_owned();
         authenticator.client_data = json!({ "origin": origin });
-        authenticator
-            .register(&member)
-            .await
-            .expect_success(Message::PasskeyCreated);
-        authenticator
-            .sign_in(&world.anonymous())
-            .await
-            .expect_success(Message::LoginSuccess);
+        authenticator.register(&member).await.expect_success(Message::PasskeyCreated);
+        authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
     }
 }
 

@@ -19,9 +19,8 @@ async fn passkey_signs_in_completely_without_one_time_password() {
     assert_eq!(user["email"], member.user().email.as_str());
     let token = answer.header("authorization");
     assert_eq!(user["token"], token);
-    let claims = data_encoding::BASE64URL_NOPAD
-        .decode(token.split('.').nth(1).unwrap().as_bytes())
-        .unwrap();
+    let claims =
+        data_encoding::BASE64URL_NOPAD.decode(token.split('.').nth(1).unwrap().as_bytes()).unwrap();
     let claims: Value = serde_json::from_slice(&claims).unwrap();
     assert_eq!(claims["amr"], json!(["pop", "mfa"]));
     let person = world.anonymous().with_token(token);
@@ -40,10 +39,7 @@ async fn options_name_no_account_and_fit_the_browser() {
         (&options["rpId"], &options["userVerification"]),
         (&json!("front.example.org"), &json!("required"))
     );
-    assert_eq!(
-        (&options["allowCredentials"], &options["timeout"]),
-        (&json!([]), &json!(300_000))
-    );
+    assert_eq!((&options["allowCredentials"], &options["timeout"]), (&json!([]), &json!(300_000)));
     assert!(token.as_str().unwrap().starts_with("Bearer "));
     // The token opens nothing else.
     world
@@ -57,11 +53,7 @@ async fn options_name_no_account_and_fit_the_browser() {
 #[tokio::test]
 async fn missing_fields_return_400() {
     let world = World::new().await;
-    let errors = world
-        .anonymous()
-        .post("/auth/passkey", json!({ "credential": 1 }))
-        .await
-        .errors();
+    let errors = world.anonymous().post("/auth/passkey", json!({ "credential": 1 })).await.errors();
     let fields: Vec<&str> = errors.iter().map(|(field, _)| field.as_str()).collect();
     assert_eq!(fields, ["credential", "token"]);
 }
@@ -74,9 +66,8 @@ async fn answer_used_fifty_times_at_once_signs_in_once() {
     let (options, token) = begin(&world.anonymous()).await;
     let payload = json!({ "credential": authenticator.get(&options), "token": token });
     let people: Vec<_> = (0..50).map(|_| world.anonymous()).collect();
-    let calls = people
-        .iter()
-        .map(|person| person.post_until_answered("/auth/passkey", payload.clone()));
+    let calls =
+        people.iter().map(|person| person.post_until_answered("/auth/passkey", payload.clone()));
     let answers = join_all(calls).await;
     let signed_in = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(signed_in, 1);
@@ -114,10 +105,7 @@ async fn all_failures_have_the_same_response() {
     for answer in &answers {
         answer.expect_error(ErrorCode::BadAuthCombination);
         assert_eq!(answer.body, answers[0].body);
-        assert_eq!(
-            answer.header("www-authenticate"),
-            answers[0].header("www-authenticate")
-        );
+        assert_eq!(answer.header("www-authenticate"), answers[0].header("www-authenticate"));
     }
 }
 
@@ -175,10 +163,7 @@ async fn challenge_is_valid_for_five_minutes() {
     let (options, token) = begin(&anonymous).await;
     world.clock().advance(Duration::from_secs(300));
     let payload = json!({ "credential": authenticator.get(&options), "token": token });
-    anonymous
-        .post("/auth/passkey", payload)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    anonymous.post("/auth/passkey", payload).await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -190,30 +175,15 @@ async fn failures_are_counted_per_network_and_successes_are_not() {
     stranger.user_handle = authenticator.user_handle.clone();
     let anonymous = world.anonymous();
     for _ in 0..49 {
-        stranger
-            .sign_in(&anonymous)
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        stranger.sign_in(&anonymous).await.expect_error(ErrorCode::BadAuthCombination);
     }
     for _ in 0..3 {
-        authenticator
-            .sign_in(&anonymous)
-            .await
-            .expect_success(Message::LoginSuccess);
+        authenticator.sign_in(&anonymous).await.expect_success(Message::LoginSuccess);
     }
-    stranger
-        .sign_in(&anonymous)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    authenticator
-        .sign_in(&anonymous)
-        .await
-        .expect_error(ErrorCode::TooManyAttempts);
+    stranger.sign_in(&anonymous).await.expect_error(ErrorCode::BadAuthCombination);
+    authenticator.sign_in(&anonymous).await.expect_error(ErrorCode::TooManyAttempts);
     // The owner elsewhere still gets in.
-    authenticator
-        .sign_in(&world.anonymous())
-        .await
-        .expect_success(Message::LoginSuccess);
+    authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -223,10 +193,7 @@ async fn counter_that_does_not_rise_is_refused_and_reported_once() {
     let email = member.user().email.as_str();
     let mut authenticator = Authenticator::registered_by(&member).await;
     let mut copy = authenticator.clone();
-    authenticator
-        .sign_in(&world.anonymous())
-        .await
-        .expect_success(Message::LoginSuccess);
+    authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
     let mails = world.mails(email).await.len();
     let anonymous = world.anonymous();
     let (options, token) = begin(&anonymous).await;
@@ -241,10 +208,7 @@ async fn counter_that_does_not_rise_is_refused_and_reported_once() {
     assert_eq!(received.len(), mails + 1, "{received:?}");
     assert!(received[0]["text"].as_str().unwrap().contains("copiée"));
     // The counter that rises again signs in.
-    authenticator
-        .sign_in(&anonymous)
-        .await
-        .expect_success(Message::LoginSuccess);
+    authenticator.sign_in(&anonymous).await.expect_success(Message::LoginSuccess);
 }
 
 /// The body of a sign-in: the answer of `authenticator` to a new challenge.
@@ -262,10 +226,8 @@ async fn copies_that_sign_in_at_once_are_counted_and_reported() {
     let anonymous = world.anonymous();
     for _ in 0..49 {
         let mut copy = authenticator.clone();
-        let payloads = [
-            begun(&anonymous, &mut authenticator).await,
-            begun(&anonymous, &mut copy).await,
-        ];
+        let payloads =
+            [begun(&anonymous, &mut authenticator).await, begun(&anonymous, &mut copy).await];
         let calls = payloads
             .iter()
             .map(|payload| anonymous.post_until_answered("/auth/passkey", payload.clone()));
@@ -274,9 +236,7 @@ async fn copies_that_sign_in_at_once_are_counted_and_reported() {
         assert_eq!(statuses, [200, 401]);
     }
     let received = world.mails(email).await;
-    let reports = received
-        .iter()
-        .filter(|mail| mail["text"].as_str().unwrap().contains("copiée"));
+    let reports = received.iter().filter(|mail| mail["text"].as_str().unwrap().contains("copiée"));
     assert_eq!(reports.count(), 49);
     let mut stranger = Authenticator::es256();
     stranger.user_handle = authenticator.user_handle.clone();
@@ -306,10 +266,7 @@ async fn sign_in_beside_the_removal_is_refused_without_a_report() {
         );
         removed.expect_success(Message::PasskeyDeleted);
         assert!(matches!(signed_in.status, 200 | 401), "{signed_in:?}");
-        authenticator
-            .sign_in(&anonymous)
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        authenticator.sign_in(&anonymous).await.expect_error(ErrorCode::BadAuthCombination);
     }
     assert_eq!(world.user(member.user().user_id).await.passkeys, 0);
     for mail in world.mails(email).await {
@@ -323,15 +280,9 @@ async fn authenticator_without_counter_signs_in_repeatedly() {
     let member = world.member().await;
     let mut authenticator = Authenticator::eddsa();
     authenticator.sign_count = 0;
-    authenticator
-        .register(&member)
-        .await
-        .expect_success(Message::PasskeyCreated);
+    authenticator.register(&member).await.expect_success(Message::PasskeyCreated);
     for _ in 0..2 {
-        authenticator
-            .sign_in(&world.anonymous())
-            .await
-            .expect_success(Message::LoginSuccess);
+        authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
     }
 }
 
@@ -341,24 +292,15 @@ async fn backup_state_follows_and_eligibility_never_changes() {
     let member = world.member().await;
     let mut authenticator = Authenticator::es256();
     authenticator.flags = UP | UV | BE;
-    authenticator
-        .register(&member)
-        .await
-        .expect_success(Message::PasskeyCreated);
+    authenticator.register(&member).await.expect_success(Message::PasskeyCreated);
     for (flags, backed_up) in [(BE | BS, true), (BE, false)] {
         authenticator.flags = UP | UV | flags;
-        authenticator
-            .sign_in(&world.anonymous())
-            .await
-            .expect_success(Message::LoginSuccess);
+        authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
         let listed = member.get("/passkeys").await.expect_ok();
         assert_eq!(listed["passkeys"][0]["backedUp"], backed_up);
     }
     authenticator.flags = UP | UV;
-    authenticator
-        .sign_in(&world.anonymous())
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    authenticator.sign_in(&world.anonymous()).await.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -385,14 +327,8 @@ async fn password_change_keeps_passkeys_and_its_mail_names_them() {
     let mut authenticator = Authenticator::registered_by(&member).await;
     let new = "une lanterne sur le port";
     let change = json!({ "oldPassword": PASSWORD, "newPassword": new, "confirmPassword": new });
-    member
-        .put("/users/reset-password", change)
-        .await
-        .expect_success(Message::PasswordChanged);
+    member.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);
     let mails = world.mails(member.user().email.as_str()).await;
     assert!(mails[0]["text"].as_str().unwrap().contains("clés d’accès"));
-    authenticator
-        .sign_in(&world.anonymous())
-        .await
-        .expect_success(Message::LoginSuccess);
+    authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
 }

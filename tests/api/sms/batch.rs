@@ -13,27 +13,15 @@ use super::{numbers, send_to, sender};
 /// The batch; checks that its counters add up.
 async fn consistent_batch(person: &Person, id: &str) -> Value {
     let batch = person.get(&format!("/sms/bulk/{id}")).await.expect_ok()["batch"].clone();
-    let sum = |fields: &[&str]| {
-        fields
-            .iter()
-            .map(|field| batch[*field].as_u64().unwrap())
-            .sum::<u64>()
-    };
+    let sum =
+        |fields: &[&str]| fields.iter().map(|field| batch[*field].as_u64().unwrap()).sum::<u64>();
     assert_eq!(
         sum(&["accepted", "rejected", "duplicates"]),
         batch["total"].as_u64().unwrap(),
         "{batch}"
     );
     assert_eq!(
-        sum(&[
-            "queued",
-            "sending",
-            "sent",
-            "failed",
-            "unknown",
-            "delivered",
-            "undelivered"
-        ]),
+        sum(&["queued", "sending", "sent", "failed", "unknown", "delivered", "undelivered"]),
         batch["accepted"].as_u64().unwrap(),
         "{batch}"
     );
@@ -49,12 +37,7 @@ async fn batch_counts_its_messages_by_status() {
     let id = send_to(&admin, &recipients, "Bonjour").await;
     let batch = consistent_batch(&admin, &id).await;
     assert_eq!(
-        (
-            &batch["queued"],
-            &batch["message"],
-            &batch["duplicates"],
-            &batch["rejected"]
-        ),
+        (&batch["queued"], &batch["message"], &batch["duplicates"], &batch["rejected"]),
         (&json!(30), &json!("Bonjour"), &json!(1), &json!(1))
     );
     world.deliver().await;
@@ -100,23 +83,12 @@ async fn batch_counters_always_add_up() {
 #[tokio::test]
 async fn visible_to_sender_and_their_administrators_only() {
     let world = World::new().await;
-    let member = world
-        .person(NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]))
-        .await;
-    let path = format!(
-        "/sms/bulk/{}",
-        send_to(&member, &numbers(2), "Bonjour").await
-    );
+    let member = world.person(NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk])).await;
+    let path = format!("/sms/bulk/{}", send_to(&member, &numbers(2), "Bonjour").await);
     for (someone, sees) in [
         (NewPerson::with(Profile::CommitteeAdmin), true),
-        (
-            NewPerson::with(Profile::SuperAdmin).of(world.another_committee("A", true).await),
-            true,
-        ),
-        (
-            NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]),
-            false,
-        ),
+        (NewPerson::with(Profile::SuperAdmin).of(world.another_committee("A", true).await), true),
+        (NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]), false),
         (
             NewPerson::with(Profile::CommitteeAdmin).of(world.another_committee("B", true).await),
             false,
@@ -126,10 +98,7 @@ async fn visible_to_sender_and_their_administrators_only() {
         assert_eq!(answer.status, if sees { 200 } else { 404 }, "{someone:?}");
     }
     member.get(&path).await.expect_ok();
-    member
-        .get("/sms/bulk/x")
-        .await
-        .expect_error(ErrorCode::BatchNotFound);
+    member.get("/sms/bulk/x").await.expect_error(ErrorCode::BatchNotFound);
     world.clock().advance(Duration::from_secs(90 * 86_400));
     let member = world.signed_in(member.user().clone()).await;
     assert_eq!(

@@ -39,11 +39,7 @@ async fn batches_are_listed_newest_first_in_pages() {
             (&far, String::new(), of_far),
             (&root, String::new(), &own[..0]),
             (&root, "&scope=committee".to_owned(), all),
-            (
-                &root,
-                format!("&scope=committee&committeeID={elsewhere}"),
-                of_far,
-            ),
+            (&root, format!("&scope=committee&committeeID={elsewhere}"), of_far),
         ] {
             let path = format!("/sms/bulk?limit={limit}{query}");
             let found = listed(person, &path, "batches", "batchID").await;
@@ -96,12 +92,7 @@ async fn repeated_call_lists_one_batch() {
     let answers = join_all(calls).await;
     let ids: BTreeSet<String> = answers
         .iter()
-        .map(|answer| {
-            answer.json()["batch"]["batchID"]
-                .as_str()
-                .unwrap()
-                .to_owned()
-        })
+        .map(|answer| answer.json()["batch"]["batchID"].as_str().unwrap().to_owned())
         .collect();
     for path in ["/sms/bulk?scope=own", "/sms/bulk?scope=committee"] {
         let found = listed(&admin, path, "batches", "batchID").await;

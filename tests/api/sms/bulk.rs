@@ -16,10 +16,7 @@ use super::{NUMBER, numbers, send_to, sender, texts};
 async fn each_recipient_has_a_result_in_request_order() {
     let world = World::new().await;
     let admin = sender(&world).await;
-    admin
-        .put("/sms/opt-outs/21620000009", json!({}))
-        .await
-        .expect_success(Message::OptOutAdded);
+    admin.put("/sms/opt-outs/21620000009", json!({})).await.expect_success(Message::OptOutAdded);
     let payload = json!({
         "message": "Bonjour {{name}}",
         "recipients": [
@@ -35,10 +32,8 @@ async fn each_recipient_has_a_result_in_request_order() {
             { "to": "+21620000003", "message": "{{text}}", "variables": { "text": "a".repeat(1601) } },
         ],
     });
-    let response = admin
-        .post("/sms/bulk", payload.clone())
-        .await
-        .expect_success(Message::SmsBulkAccepted);
+    let response =
+        admin.post("/sms/bulk", payload.clone()).await.expect_success(Message::SmsBulkAccepted);
     let results: Vec<Value> = response["results"]
         .as_array()
         .unwrap()
@@ -67,12 +62,7 @@ async fn each_recipient_has_a_result_in_request_order() {
         batch,
         json!({ "batchID": null, "total": 10, "accepted": 3, "rejected": 6, "duplicates": 1, "segments": 3 })
     );
-    let sms_id = |at: usize| {
-        response["results"][at]["smsID"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
+    let sms_id = |at: usize| response["results"][at]["smsID"].as_str().unwrap().to_owned();
     assert!(
         response["results"][1].get("smsID").is_none()
             && response["results"][3].get("smsID").is_none()
@@ -82,45 +72,22 @@ async fn each_recipient_has_a_result_in_request_order() {
     world.sweep().await;
     let sent: BTreeSet<(String, String)> = texts(&world)
         .iter()
-        .map(|text| {
-            (
-                text["to"].as_str().unwrap().into(),
-                text["text"].as_str().unwrap().into(),
-            )
-        })
+        .map(|text| (text["to"].as_str().unwrap().into(), text["text"].as_str().unwrap().into()))
         .collect();
     let expected = [
         ("+21620000001", "Bonjour Amel"),
         ("+21620000001", "Bonjour Sami"),
         ("+21620000002", "Sans nom"),
     ];
-    assert_eq!(
-        sent,
-        expected
-            .map(|(to, text)| (to.to_owned(), text.to_owned()))
-            .into()
-    );
+    assert_eq!(sent, expected.map(|(to, text)| (to.to_owned(), text.to_owned())).into());
     assert_eq!(texts(&world).len(), 3);
-    let listed = admin
-        .get(&format!("/sms?batchID={}", id.as_str().unwrap()))
-        .await
-        .expect_ok()["sms"]
-        .clone();
-    let ids: Vec<&str> = listed
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|sms| sms["smsID"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        ids,
-        [sms_id(0), sms_id(2), sms_id(4)],
-        "in the order of the request"
-    );
-    assert_eq!(
-        (&listed[0]["clientRef"], &listed[0]["status"]),
-        (&json!("a"), &json!("SENT"))
-    );
+    let listed =
+        admin.get(&format!("/sms?batchID={}", id.as_str().unwrap())).await.expect_ok()["sms"]
+            .clone();
+    let ids: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|sms| sms["smsID"].as_str().unwrap()).collect();
+    assert_eq!(ids, [sms_id(0), sms_id(2), sms_id(4)], "in the order of the request");
+    assert_eq!((&listed[0]["clientRef"], &listed[0]["status"]), (&json!("a"), &json!("SENT")));
 }
 
 #[tokio::test]
@@ -200,11 +167,7 @@ async fn dry_run_warns_about_names_in_single_braces() {
         ("Bonjour", Value::Null, vec![]),
         ("Bonjour", json!("Bonjour {{nom}}"), vec![]),
         ("Bonjour { }", json!("{{{nom}}}"), vec![]),
-        (
-            "Bonjour {nom}",
-            Value::Null,
-            vec![warning("message", "nom")],
-        ),
+        ("Bonjour {nom}", Value::Null, vec![warning("message", "nom")]),
         ("Bonjour", json!("{ nom } {x}"), vec![warning(own, "nom")]),
         (
             "Bonjour {nom}",
@@ -227,20 +190,13 @@ async fn dry_run_stores_and_counts_nothing() {
     let admin = sender(&world).await.with("idempotency-key", "k");
     let before = (world.items("records").len(), world.items("transient").len());
     let payload = json!({ "recipients": ["+21620000001", "+21620000002", "x"], "message": "أهلا", "dryRun": true });
-    let response = admin
-        .post("/sms/bulk", payload)
-        .await
-        .expect_success(Message::SmsBulkAccepted);
+    let response = admin.post("/sms/bulk", payload).await.expect_success(Message::SmsBulkAccepted);
     assert_eq!(
         response["batch"],
         json!({ "batchID": null, "total": 3, "accepted": 2, "rejected": 1, "duplicates": 0, "segments": 2 })
     );
     assert!(
-        response["results"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|result| result.get("smsID").is_none())
+        response["results"].as_array().unwrap().iter().all(|result| result.get("smsID").is_none())
     );
     // The only new item is the rate limit window of the caller.
     assert_eq!(
@@ -248,10 +204,7 @@ async fn dry_run_stores_and_counts_nothing() {
         (before.0, before.1 + 1)
     );
     admin
-        .post(
-            "/sms/bulk",
-            json!({ "recipients": ["+21620000001"], "message": "a" }),
-        )
+        .post("/sms/bulk", json!({ "recipients": ["+21620000001"], "message": "a" }))
         .await
         .expect_success(Message::SmsBulkAccepted);
 }
@@ -261,10 +214,7 @@ async fn request_without_valid_recipient_is_rejected_with_reasons() {
     let world = World::new().await;
     let answer = sender(&world)
         .await
-        .post(
-            "/sms/bulk",
-            json!({ "recipients": ["x", "+21671123456"], "message": "a" }),
-        )
+        .post("/sms/bulk", json!({ "recipients": ["x", "+21671123456"], "message": "a" }))
         .await;
     answer.expect_error(ErrorCode::SmsBulkRejected);
     let codes: Vec<Value> = answer.json()["results"]
@@ -281,21 +231,9 @@ async fn malformed_request_is_rejected_by_field() {
     let world = World::new().await;
     let admin = sender(&world).await;
     for (payload, field, error_code) in [
-        (
-            json!({ "message": "a" }),
-            "recipients",
-            ErrorCode::FieldRequired,
-        ),
-        (
-            json!({ "recipients": [], "message": "a" }),
-            "recipients",
-            ErrorCode::FieldRequired,
-        ),
-        (
-            json!({ "recipients": NUMBER, "message": "a" }),
-            "recipients",
-            ErrorCode::FieldType,
-        ),
+        (json!({ "message": "a" }), "recipients", ErrorCode::FieldRequired),
+        (json!({ "recipients": [], "message": "a" }), "recipients", ErrorCode::FieldRequired),
+        (json!({ "recipients": NUMBER, "message": "a" }), "recipients", ErrorCode::FieldType),
         (
             json!({ "recipients": numbers(1001), "message": "a" }),
             "recipients",
@@ -342,17 +280,11 @@ async fn malformed_request_is_rejected_by_field() {
             ErrorCode::FieldValue,
         ),
     ] {
-        admin
-            .post("/sms/bulk", payload.clone())
-            .await
-            .expect_field_error(field, error_code);
+        admin.post("/sms/bulk", payload.clone()).await.expect_field_error(field, error_code);
     }
     let body = |bytes: usize| {
         let payload = json!({ "recipients": [NUMBER], "message": "a", "x": "" }).to_string();
-        payload.replace(
-            "\"x\":\"\"",
-            &format!("\"x\":\"{}\"", "a".repeat(bytes - payload.len())),
-        )
+        payload.replace("\"x\":\"\"", &format!("\"x\":\"{}\"", "a".repeat(bytes - payload.len())))
     };
     admin
         .json()
@@ -376,18 +308,12 @@ async fn request_over_the_quota_is_rejected_whole_and_stores_nothing() {
     let world = World::with(&[("SMS_PER_USER_DAY", "10"), ("SMS_PER_COMMITTEE_DAY", "15")]).await;
     let (first, second) = (sender(&world).await, sender(&world).await);
     first
-        .post(
-            "/sms/bulk",
-            json!({ "recipients": numbers(11), "message": "a" }),
-        )
+        .post("/sms/bulk", json!({ "recipients": numbers(11), "message": "a" }))
         .await
         .expect_error(ErrorCode::SmsQuotaExceeded);
     send_to(&first, &numbers(10), "a").await;
     second
-        .post(
-            "/sms/bulk",
-            json!({ "recipients": numbers(6), "message": "a" }),
-        )
+        .post("/sms/bulk", json!({ "recipients": numbers(6), "message": "a" }))
         .await
         .expect_error(ErrorCode::SmsQuotaExceeded);
     send_to(&second, &numbers(5), "a").await;
@@ -399,16 +325,12 @@ async fn request_over_the_quota_is_rejected_whole_and_stores_nothing() {
 #[tokio::test]
 async fn bulk_sms_same_idempotency_key_returns_same_batch() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
-    let admin = sender(&world)
-        .await
-        .with("idempotency-key", "inscription-17");
+    let admin = sender(&world).await.with("idempotency-key", "inscription-17");
     let payload = json!({ "recipients": numbers(60), "message": "Bonjour" });
     let answers =
         join_all((0..50).map(|_| admin.post_until_answered("/sms/bulk", payload.clone()))).await;
-    let bodies: BTreeSet<_> = answers
-        .iter()
-        .map(|answer| (answer.status, answer.body.clone()))
-        .collect();
+    let bodies: BTreeSet<_> =
+        answers.iter().map(|answer| (answer.status, answer.body.clone())).collect();
     assert_eq!(
         (bodies.len(), answers[0].status),
         (1, 200),
@@ -420,20 +342,14 @@ async fn bulk_sms_same_idempotency_key_returns_same_batch() {
     );
     // All but the first are replays; the first may be one too, if it got a 503 and was sent again.
     assert!(
-        answers
-            .iter()
-            .filter(|answer| answer.header("idempotent-replayed") == "true")
-            .count()
+        answers.iter().filter(|answer| answer.header("idempotent-replayed") == "true").count()
             >= 49
     );
     world.deliver().await;
     world.sweep().await;
     assert_eq!(texts(&world).len(), 60);
     admin
-        .post(
-            "/sms/bulk",
-            json!({ "recipients": numbers(60), "message": "Bonsoir" }),
-        )
+        .post("/sms/bulk", json!({ "recipients": numbers(60), "message": "Bonsoir" }))
         .await
         .expect_error(ErrorCode::IdempotencyKeyReused);
 }
@@ -445,16 +361,10 @@ async fn thousand_recipients_take_five_round_trips_and_forty_chunks() {
     // Opens the rate limit window, in which the measured request counts.
     admin.get("/nowhere").await;
     let answer = admin
-        .post(
-            "/sms/bulk",
-            json!({ "recipients": numbers(1000), "message": "Bonjour à tous" }),
-        )
+        .post("/sms/bulk", json!({ "recipients": numbers(1000), "message": "Bonjour à tous" }))
         .await;
     answer.expect_success(Message::SmsBulkAccepted);
-    assert_eq!(
-        answer.cost.round_trips, 5,
-        "the caller; the opt-outs; two quotas; the batch"
-    );
+    assert_eq!(answer.cost.round_trips, 5, "the caller; the opt-outs; two quotas; the batch");
     let chunks = world
         .items("records")
         .into_iter()
@@ -480,10 +390,8 @@ async fn chunk_becomes_messages_once_despite_crashes() {
     join_all(processes.iter().map(World::sweep)).await;
     world.sweep().await;
     assert_eq!(texts(&world).len(), 200);
-    let to: BTreeSet<String> = texts(&world)
-        .iter()
-        .map(|text| text["to"].as_str().unwrap().to_owned())
-        .collect();
+    let to: BTreeSet<String> =
+        texts(&world).iter().map(|text| text["to"].as_str().unwrap().to_owned()).collect();
     assert_eq!(to.len(), 200, "each once");
     let batch = admin.get(&format!("/sms/bulk/{id}")).await.expect_ok()["batch"].clone();
     assert_eq!((&batch["sent"], &batch["queued"]), (&json!(200), &json!(0)));
@@ -499,10 +407,7 @@ async fn batch_is_audited_with_counts_and_without_numbers() {
         (&entry["action"], &entry["targetType"], &entry["targetID"]),
         (&json!("BATCH_ACCEPTED"), &json!("BATCH"), &json!(id))
     );
-    assert_eq!(
-        entry["after"],
-        json!({ "total": 3, "accepted": 3, "segments": 3 })
-    );
+    assert_eq!(entry["after"], json!({ "total": 3, "accepted": 3, "segments": 3 }));
 }
 
 #[tokio::test]

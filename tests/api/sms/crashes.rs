@@ -21,13 +21,7 @@ fn statuses(world: &World) -> BTreeMap<String, String> {
     let is_sms = |item: &Value| item["sk"]["S"] == "SMS";
     let text = |value: &Value| value["S"].as_str().unwrap().to_owned();
     let all = world.items("records").into_iter().filter(is_sms);
-    all.map(|item| {
-        (
-            text(&item["card"]["M"]["to"]),
-            text(&item["card"]["M"]["status"]),
-        )
-    })
-    .collect()
+    all.map(|item| (text(&item["card"]["M"]["to"]), text(&item["card"]["M"]["status"]))).collect()
 }
 
 async fn run_with_crashes(seed: u64, messages: usize, kills: usize) {
@@ -36,17 +30,12 @@ async fn run_with_crashes(seed: u64, messages: usize, kills: usize) {
     send_to(&sender(&world).await, &numbers(messages), "Bonjour").await;
     let mut killed = 0;
     for _ in 0..10_000 {
-        let sns = [
-            Some(Mode::Refuse),
-            Some(Mode::Silent),
-            Some(Mode::Throttle),
-            None,
-        ][rng.below(4) as usize];
+        let sns = [Some(Mode::Refuse), Some(Mode::Silent), Some(Mode::Throttle), None]
+            [rng.below(4) as usize];
         match sns {
-            Some(mode) => world.inject_fault_in(
-                Service::Sns,
-                Fault::new(mode).times(1 + rng.below(3) as u32),
-            ),
+            Some(mode) => {
+                world.inject_fault_in(Service::Sns, Fault::new(mode).times(1 + rng.below(3) as u32))
+            }
             None => world.clear_faults(),
         }
         let process = world.another_process();
@@ -61,22 +50,15 @@ async fn run_with_crashes(seed: u64, messages: usize, kills: usize) {
         } else {
             work.await;
         }
-        world
-            .clock()
-            .advance(Duration::from_secs(1 + rng.below(120)));
-        let ended = statuses(&world)
-            .values()
-            .filter(|status| is_final(status))
-            .count();
+        world.clock().advance(Duration::from_secs(1 + rng.below(120)));
+        let ended = statuses(&world).values().filter(|status| is_final(status)).count();
         if killed == kills && ended == messages {
             break;
         }
     }
     let mut taken: BTreeMap<String, usize> = BTreeMap::new();
     for text in texts(&world) {
-        *taken
-            .entry(text["to"].as_str().unwrap().to_owned())
-            .or_default() += 1;
+        *taken.entry(text["to"].as_str().unwrap().to_owned()).or_default() += 1;
     }
     let statuses = statuses(&world);
     assert_eq!(statuses.len(), messages, "seed {seed}: no message is lost");
@@ -88,10 +70,7 @@ async fn run_with_crashes(seed: u64, messages: usize, kills: usize) {
             "UNKNOWN" => taken <= 1,
             _ => false,
         };
-        assert!(
-            fits,
-            "seed {seed}: {to} is {status} and was sent {taken} times"
-        );
+        assert!(fits, "seed {seed}: {to} is {status} and was sent {taken} times");
     }
     assert_eq!(killed, kills, "seed {seed}");
 }

@@ -30,10 +30,7 @@ async fn own_messages_are_listed_newest_first_in_pages() {
     sent.reverse();
     let (mut listed, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page = admin
-            .get(&format!("/sms?limit=2{cursor}"))
-            .await
-            .expect_ok();
+        let page = admin.get(&format!("/sms?limit=2{cursor}")).await.expect_ok();
         listed.extend(
             page["sms"]
                 .as_array()
@@ -47,10 +44,7 @@ async fn own_messages_are_listed_newest_first_in_pages() {
         cursor = format!("&cursor={next}");
     }
     assert_eq!(listed, sent);
-    admin
-        .get("/sms?limit=0")
-        .await
-        .expect_field_error("limit", ErrorCode::LimitInvalid);
+    admin.get("/sms?limit=0").await.expect_field_error("limit", ErrorCode::LimitInvalid);
 }
 
 #[tokio::test]
@@ -114,11 +108,7 @@ async fn committee_list_requires_the_right_to_see_others_messages() {
         (NewPerson::with(Profile::Trainer), "", forbidden),
         (admin(), "", None),
         (admin().of(closed), "", None),
-        (
-            admin().unverified(),
-            "",
-            Some(ErrorCode::AccountNotVerified),
-        ),
+        (admin().unverified(), "", Some(ErrorCode::AccountNotVerified)),
         (admin(), of_elsewhere, forbidden),
         (admin(), unknown, forbidden),
         (admin(), "&committeeID=x", forbidden),
@@ -165,21 +155,16 @@ async fn cursor_is_bound_to_scope_and_committee() {
         let page = page.expect_ok();
         let cursor = page["nextCursor"].as_str().unwrap();
         let elsewhere = world.another_committee("Sfax", true).await;
-        for query in [
-            "scope=own".to_owned(),
-            format!("scope=committee&committeeID={elsewhere}"),
-        ] {
+        for query in ["scope=own".to_owned(), format!("scope=committee&committeeID={elsewhere}")] {
             root.get(&format!("{path}?{query}&cursor={cursor}"))
                 .await
                 .expect_field_error("cursor", ErrorCode::InvalidCursor);
         }
         // The same committee, named.
         let own = world.committee();
-        root.get(&format!(
-            "{path}?scope=committee&committeeID={own}&cursor={cursor}"
-        ))
-        .await
-        .expect_ok();
+        root.get(&format!("{path}?scope=committee&committeeID={own}&cursor={cursor}"))
+            .await
+            .expect_ok();
     }
 }
 
@@ -243,10 +228,7 @@ async fn references_are_listed_and_statuses_are_current() {
     let accepted = accepted.expect_success(Message::SmsAccepted);
     assert_eq!(accepted["sms"]["clientRef"], "r-1");
     let payload = json!({ "recipients": [{ "to": NUMBER, "clientRef": "r-2" }], "message": "a" });
-    admin
-        .post("/sms/bulk", payload)
-        .await
-        .expect_success(Message::SmsBulkAccepted);
+    admin.post("/sms/bulk", payload).await.expect_success(Message::SmsBulkAccepted);
     world.deliver().await;
     world.sweep().await;
     for path in ["/sms", OF_COMMITTEE] {
@@ -271,10 +253,7 @@ async fn batch_is_listed_in_recipient_order() {
     world.deliver().await;
     let (mut listed, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page = admin
-            .get(&format!("/sms?batchID={id}&limit=20{cursor}"))
-            .await
-            .expect_ok();
+        let page = admin.get(&format!("/sms?batchID={id}&limit=20{cursor}")).await.expect_ok();
         listed.extend(
             page["sms"]
                 .as_array()
@@ -304,10 +283,7 @@ async fn batch_is_listed_in_recipient_order() {
         .get(&format!("/sms?batchID={id}"))
         .await
         .expect_error(ErrorCode::BatchNotFound);
-    admin
-        .get("/sms?batchID=x")
-        .await
-        .expect_error(ErrorCode::BatchNotFound);
+    admin.get("/sms?batchID=x").await.expect_error(ErrorCode::BatchNotFound);
 }
 
 #[tokio::test]
@@ -328,27 +304,15 @@ async fn messages_and_batches_older_than_400_days_are_not_shown() {
     let admin = world.signed_in(admin.user().clone()).await;
     let after = admin.get("/sms").await.expect_ok();
     assert_eq!(after["sms"].as_array().unwrap().len(), 1);
-    assert_eq!(
-        (&after["sms"][0]["smsID"], &after["nextCursor"]),
-        (&json!(recent), &json!(null))
-    );
+    assert_eq!((&after["sms"][0]["smsID"], &after["nextCursor"]), (&json!(recent), &json!(null)));
     let of_committee = listed(&admin, OF_COMMITTEE, "sms", "smsID").await;
     assert_eq!(of_committee, [recent]);
     for path in ["/sms/bulk?scope=own", "/sms/bulk?scope=committee"] {
         let batches = listed(&admin, path, "batches", "batchID").await;
         assert_eq!(batches, Vec::<String>::new(), "{path}");
     }
-    admin
-        .get(&format!("/sms/{old}"))
-        .await
-        .expect_error(ErrorCode::SmsNotFound);
-    for path in [
-        format!("/sms/bulk/{batch}"),
-        format!("/sms?batchID={batch}"),
-    ] {
-        admin
-            .get(&path)
-            .await
-            .expect_error(ErrorCode::BatchNotFound);
+    admin.get(&format!("/sms/{old}")).await.expect_error(ErrorCode::SmsNotFound);
+    for path in [format!("/sms/bulk/{batch}"), format!("/sms?batchID={batch}")] {
+        admin.get(&path).await.expect_error(ErrorCode::BatchNotFound);
     }
 }

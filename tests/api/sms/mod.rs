@@ -21,25 +21,18 @@ const NUMBER: &str = "+21620123456";
 
 /// An administrator of the first committee with the right to send in bulk.
 async fn sender(world: &World) -> Person {
-    world
-        .person(NewPerson::with(Profile::CommitteeAdmin).granted(&[domain::Grant::SmsBulk]))
-        .await
+    world.person(NewPerson::with(Profile::CommitteeAdmin).granted(&[domain::Grant::SmsBulk])).await
 }
 
 /// `count` different numbers.
 fn numbers(count: usize) -> Vec<String> {
-    (0..count)
-        .map(|number| format!("+216201{number:05}"))
-        .collect()
+    (0..count).map(|number| format!("+216201{number:05}")).collect()
 }
 
 /// Sends a batch to `recipients` and returns its identifier.
 async fn send_to(person: &Person, recipients: &[String], message: &str) -> String {
     let response = person
-        .post(
-            "/sms/bulk",
-            json!({ "recipients": recipients, "message": message }),
-        )
+        .post("/sms/bulk", json!({ "recipients": recipients, "message": message }))
         .await
         .expect_success(Message::SmsBulkAccepted);
     response["batch"]["batchID"].as_str().unwrap().to_owned()
@@ -60,11 +53,7 @@ async fn listed(person: &Person, path: &str, noun: &str, field: &str) -> Vec<Str
     for _ in 0..50 {
         let page = person.get(&format!("{path}{cursor}")).await.expect_ok();
         let items = page[noun].as_array().unwrap();
-        all.extend(
-            items
-                .iter()
-                .map(|item| item[field].as_str().unwrap().to_owned()),
-        );
+        all.extend(items.iter().map(|item| item[field].as_str().unwrap().to_owned()));
         match page["nextCursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
             None => return all,
@@ -81,8 +70,5 @@ fn texts(world: &World) -> Vec<Value> {
 /// `status` and `failure` of a message.
 async fn status(person: &Person, id: &str) -> (String, Value) {
     let sms = person.get(&format!("/sms/{id}")).await.expect_ok()["sms"].clone();
-    (
-        sms["status"].as_str().unwrap().to_owned(),
-        sms["failure"].clone(),
-    )
+    (sms["status"].as_str().unwrap().to_owned(), sms["failure"].clone())
 }

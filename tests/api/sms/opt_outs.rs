@@ -12,10 +12,8 @@ use super::numbers;
 #[tokio::test]
 async fn opt_outs_are_listed_newest_first_in_pages() {
     let world = World::new().await;
-    let (admin, root) = (
-        world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
-        world.admin().await,
-    );
+    let (admin, root) =
+        (world.person(NewPerson::with(Profile::CommitteeAdmin)).await, world.admin().await);
     let mut noted = numbers(5);
     for number in &noted {
         world.clock().advance(Duration::from_millis(2));
@@ -27,10 +25,7 @@ async fn opt_outs_are_listed_newest_first_in_pages() {
     noted.reverse();
     let (mut listed, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page = admin
-            .get(&format!("/sms/opt-outs?limit=2{cursor}"))
-            .await
-            .expect_ok();
+        let page = admin.get(&format!("/sms/opt-outs?limit=2{cursor}")).await.expect_ok();
         listed.extend(
             page["optOuts"]
                 .as_array()
@@ -49,15 +44,8 @@ async fn opt_outs_are_listed_newest_first_in_pages() {
         json!([]),
         "the list for all committees is separate"
     );
-    let own = root
-        .get(&format!("/sms/opt-outs?committeeID={}", world.committee()))
-        .await
-        .expect_ok();
+    let own =
+        root.get(&format!("/sms/opt-outs?committeeID={}", world.committee())).await.expect_ok();
     assert_eq!(own["optOuts"].as_array().unwrap().len(), 5);
-    world
-        .member()
-        .await
-        .get("/sms/opt-outs")
-        .await
-        .expect_error(ErrorCode::Forbidden);
+    world.member().await.get("/sms/opt-outs").await.expect_error(ErrorCode::Forbidden);
 }

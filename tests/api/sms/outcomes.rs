@@ -17,11 +17,7 @@ async fn sms_server_error_becomes_unknown_and_is_not_resent() {
         let id = send_one(&admin, NUMBER).await;
         world.deliver().await;
         for _ in 0..2 {
-            assert_eq!(
-                status(&admin, &id).await,
-                ("UNKNOWN".to_owned(), Value::Null),
-                "{error}"
-            );
+            assert_eq!(status(&admin, &id).await, ("UNKNOWN".to_owned(), Value::Null), "{error}");
             assert_eq!(texts(&world).len(), 0);
             world.clock().advance(Duration::from_secs(3600));
             world.sweep().await;

@@ -16,11 +16,7 @@ async fn take_slot(
     max_wait: Duration,
     now: Instant,
 ) -> Option<Instant> {
-    match store
-        .take_slots(per_second, 1, max_wait, now)
-        .await
-        .unwrap()
-    {
+    match store.take_slots(per_second, 1, max_wait, now).await.unwrap() {
         Slots::Taken(starts) => Some(starts[0]),
         Slots::NoneBefore(_) => None,
     }
@@ -39,21 +35,13 @@ async fn concurrent_slots_are_evenly_spaced_and_unique() {
         });
         let slots: Vec<Option<Instant>> = join_all(slots).await;
         let taken: BTreeSet<Instant> = slots.iter().flatten().copied().collect();
-        assert_eq!(
-            taken.len(),
-            slots.iter().flatten().count(),
-            "no slot is assigned twice"
-        );
+        assert_eq!(taken.len(), slots.iter().flatten().count(), "no slot is assigned twice");
         let expected: BTreeSet<Instant> = (0..)
             .map(|number| now.after(Duration::from_millis(shares * number)))
             .take(taken.len())
             .collect();
         assert_eq!(taken, expected, "{per_second} a second");
-        assert_eq!(
-            taken.len() as u64,
-            500 / shares + 1,
-            "no slot is later than the longest wait"
-        );
+        assert_eq!(taken.len() as u64, 500 / shares + 1, "no slot is later than the longest wait");
     }
 }
 
@@ -62,9 +50,7 @@ async fn longer_wait_gets_a_later_slot() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
     while take_slot(store, 10, PATIENCE, now).await.is_some() {}
-    let code = take_slot(store, 10, Duration::from_secs(2), now)
-        .await
-        .unwrap();
+    let code = take_slot(store, 10, Duration::from_secs(2), now).await.unwrap();
     assert_eq!(code.since(now), Duration::from_millis(600));
 }
 
@@ -74,31 +60,18 @@ async fn idle_time_does_not_accumulate_slots() {
     let (store, now) = (&world.setup().store, world.clock().now());
     take_slot(store, 10, PATIENCE, now).await;
     let later = now.after(Duration::from_secs(60));
-    let slots = [
-        take_slot(store, 10, PATIENCE, later).await,
-        take_slot(store, 10, PATIENCE, later).await,
-    ];
-    assert_eq!(
-        slots,
-        [Some(later), Some(later.after(Duration::from_millis(100)))]
-    );
+    let slots =
+        [take_slot(store, 10, PATIENCE, later).await, take_slot(store, 10, PATIENCE, later).await];
+    assert_eq!(slots, [Some(later), Some(later.after(Duration::from_millis(100)))]);
 }
 
 #[tokio::test]
 async fn clock_ahead_delays_other_processes_by_seconds_at_most() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
-    take_slot(store, 10, PATIENCE, now.after(Duration::from_secs(9)))
-        .await
-        .unwrap();
-    assert_eq!(
-        take_slot(store, 10, PATIENCE, now).await,
-        None,
-        "this may be a long queue"
-    );
-    take_slot(store, 10, PATIENCE, now.after(Duration::from_secs(90)))
-        .await
-        .unwrap();
+    take_slot(store, 10, PATIENCE, now.after(Duration::from_secs(9))).await.unwrap();
+    assert_eq!(take_slot(store, 10, PATIENCE, now).await, None, "this may be a long queue");
+    take_slot(store, 10, PATIENCE, now.after(Duration::from_secs(90))).await.unwrap();
     assert_eq!(take_slot(store, 10, PATIENCE, now).await, Some(now));
     assert_eq!(
         take_slot(store, 10, PATIENCE, now).await,
@@ -112,15 +85,9 @@ async fn rate_not_dividing_a_second_is_exact_to_the_microsecond() {
     let (store, now) = (&world.setup().store, world.clock().now());
     let mut last = now;
     for _ in 0..30 {
-        last = take_slot(store, 30, Duration::from_secs(60), now)
-            .await
-            .unwrap();
+        last = take_slot(store, 30, Duration::from_secs(60), now).await.unwrap();
     }
-    assert_eq!(
-        last.since(now),
-        Duration::from_millis(967),
-        "29 thirtieths of a second"
-    );
+    assert_eq!(last.since(now), Duration::from_millis(967), "29 thirtieths of a second");
 }
 
 #[tokio::test]
@@ -129,10 +96,7 @@ async fn block_of_slots_is_taken_with_one_write_and_followed_by_the_next() {
     let (store, now) = (&world.setup().store, world.clock().now());
     let block = |count: u64, max_wait| store.take_slots(100, count, max_wait, now);
     let at = |milliseconds| now.after(Duration::from_millis(milliseconds));
-    assert_eq!(
-        block(3, PATIENCE).await.unwrap(),
-        Slots::Taken(vec![at(0), at(10), at(20)])
-    );
+    assert_eq!(block(3, PATIENCE).await.unwrap(), Slots::Taken(vec![at(0), at(10), at(20)]));
     assert_eq!(
         block(60, PATIENCE).await.unwrap(),
         Slots::Taken((3..63).map(|number| at(10 * number)).collect()),

@@ -85,10 +85,7 @@ fn event(kind: &str, logs: &[String]) -> Value {
 
 async fn invoke(world: &World, event: Value) -> Result<(), Error> {
     let worker = world.consumers().worker.clone();
-    worker
-        .answer(serde_json::from_value(event)?)
-        .await
-        .map(|_| ())
+    worker.answer(serde_json::from_value(event)?).await.map(|_| ())
 }
 
 /// Passes `logs` to the worker.
@@ -107,10 +104,7 @@ fn sns_id(world: &World, number: &str) -> String {
 async fn delivery(person: &tests::Person, id: &str) -> (String, Value) {
     let sms = person.get(&format!("/sms/{id}")).await.expect_ok()["sms"].clone();
     assert_eq!(sms["failure"], Value::Null);
-    (
-        sms["status"].as_str().unwrap().to_owned(),
-        sms["reason"].clone(),
-    )
+    (sms["status"].as_str().unwrap().to_owned(), sms["reason"].clone())
 }
 
 /// Sends a text to `number` whose response is lost: its outcome is unknown, although SNS has it. Returns its id.
@@ -127,15 +121,9 @@ async fn receipt_decides_whether_a_message_was_delivered() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let other = "+21620123457";
-    let (first, second) = (
-        send_one(&admin, NUMBER).await,
-        send_one(&admin, other).await,
-    );
+    let (first, second) = (send_one(&admin, NUMBER).await, send_one(&admin, other).await);
     world.deliver().await;
-    assert_eq!(
-        delivery(&admin, &first).await,
-        ("SENT".to_owned(), Value::Null)
-    );
+    assert_eq!(delivery(&admin, &first).await, ("SENT".to_owned(), Value::Null));
     let now = world.clock().now();
     let delivered = log(SUCCESS, &sns_id(&world, NUMBER), NUMBER, now);
     let failed = log(FAILURE, &sns_id(&world, other), other, now);
@@ -143,16 +131,10 @@ async fn receipt_decides_whether_a_message_was_delivered() {
     // Only the first receipt of a message counts.
     let late = log(FAILURE, &sns_id(&world, NUMBER), NUMBER, now);
     report(&world, &[late, delivered]).await;
-    assert_eq!(
-        delivery(&admin, &first).await,
-        ("DELIVERED".to_owned(), json!(ACCEPTED))
-    );
+    assert_eq!(delivery(&admin, &first).await, ("DELIVERED".to_owned(), json!(ACCEPTED)));
     assert_eq!(
         delivery(&admin, &second).await,
-        (
-            "UNDELIVERED".to_owned(),
-            json!("Unknown error attempting to reach phone")
-        )
+        ("UNDELIVERED".to_owned(), json!("Unknown error attempting to reach phone"))
     );
 }
 
@@ -169,11 +151,7 @@ async fn batch_counts_delivered_and_undelivered_messages() {
         |example: &str, number: &String| log(example, &sns_id(&world, number), number, now);
     report(
         &world,
-        &[
-            log_of(SUCCESS, &numbers[0]),
-            log_of(FAILURE, &numbers[1]),
-            log_of(SUCCESS, &numbers[2]),
-        ],
+        &[log_of(SUCCESS, &numbers[0]), log_of(FAILURE, &numbers[1]), log_of(SUCCESS, &numbers[2])],
     )
     .await;
     let batch = admin.get(&format!("/sms/bulk/{batch}")).await.expect_ok()["batch"].clone();
@@ -191,14 +169,9 @@ async fn receipt_before_the_outcome_is_not_lost() {
     let id = send_one(&admin, NUMBER).await;
     let is_claimed = || {
         let items = world.items("records");
-        items
-            .iter()
-            .any(|item| item["card"]["M"]["status"]["S"] == "SENDING")
+        items.iter().any(|item| item["card"]["M"]["status"]["S"] == "SENDING")
     };
-    let slow = Fault {
-        delay_ms: Some(100),
-        ..Fault::new(Mode::Slow)
-    };
+    let slow = Fault { delay_ms: Some(100), ..Fault::new(Mode::Slow) };
     world.inject_fault_in(Service::Sns, slow);
     let receipt = async {
         while !is_claimed() {
@@ -210,19 +183,11 @@ async fn receipt_before_the_outcome_is_not_lost() {
             tokio::task::yield_now().await;
         }
         world.clear_faults();
-        let log = log(
-            SUCCESS,
-            &sns_id(&world, NUMBER),
-            NUMBER,
-            world.clock().now(),
-        );
+        let log = log(SUCCESS, &sns_id(&world, NUMBER), NUMBER, world.clock().now());
         report(&world, &[log]).await;
     };
     tokio::join!(world.deliver(), receipt);
-    assert_eq!(
-        delivery(&admin, &id).await,
-        ("DELIVERED".to_owned(), json!(ACCEPTED))
-    );
+    assert_eq!(delivery(&admin, &id).await, ("DELIVERED".to_owned(), json!(ACCEPTED)));
     world.clock().advance(Duration::from_secs(400));
     world.sweep().await;
     assert_eq!(texts(&world).len(), 1);
@@ -245,10 +210,7 @@ async fn receipt_without_known_id_matches_a_single_candidate() {
         assert_eq!(status(&admin, &id).await.0, "UNKNOWN", "{number} {at}");
     }
     report(&world, &[log(SUCCESS, &sns, NUMBER, now)]).await;
-    assert_eq!(
-        delivery(&admin, &id).await,
-        ("DELIVERED".to_owned(), json!(ACCEPTED))
-    );
+    assert_eq!(delivery(&admin, &id).await, ("DELIVERED".to_owned(), json!(ACCEPTED)));
     // The same receipt once more is not that of a later message.
     let later = send_without_response(&world, &admin, NUMBER).await;
     report(&world, &[log(SUCCESS, &sns, NUMBER, now)]).await;
@@ -263,12 +225,7 @@ async fn receipt_of_one_of_two_candidates_matches_neither() {
     for _ in 0..2 {
         ids.push(send_without_response(&world, &admin, NUMBER).await);
     }
-    let log = log(
-        FAILURE,
-        &sns_id(&world, NUMBER),
-        NUMBER,
-        world.clock().now(),
-    );
+    let log = log(FAILURE, &sns_id(&world, NUMBER), NUMBER, world.clock().now());
     report(&world, &[log]).await;
     for id in &ids {
         assert_eq!(status(&admin, id).await.0, "UNKNOWN");
@@ -287,12 +244,7 @@ async fn receipt_of_a_code_matches_no_other_text_to_its_number() {
     let asked = world.anonymous().post("/auth/passwordless", payload).await;
     asked.expect_success(Message::PasswordlessSent);
     world.deliver().await;
-    let log = log(
-        SUCCESS,
-        &sns_id(&world, NUMBER),
-        NUMBER,
-        world.clock().now(),
-    );
+    let log = log(SUCCESS, &sns_id(&world, NUMBER), NUMBER, world.clock().now());
     report(&world, &[log]).await;
     assert_eq!(status(&admin, &id).await.0, "UNKNOWN");
     let statuses: Vec<Value> = world
@@ -358,10 +310,7 @@ async fn receipt_is_linked_despite_a_crash_in_between() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let id = interrupted_sending(&world, &admin).await;
-    let slow = Fault {
-        delay_ms: Some(200),
-        ..Fault::new(Mode::Slow).on("UpdateItem")
-    };
+    let slow = Fault { delay_ms: Some(200), ..Fault::new(Mode::Slow).on("UpdateItem") };
     let life = slow.delay().mul_f64(1.5);
     world.inject_fault_in(Service::Dynamodb, slow);
     let (store, now) = (&world.setup().store, world.clock().now());
@@ -382,12 +331,7 @@ async fn other_log_events_change_nothing() {
     world.deliver().await;
     let (sns, now) = (sns_id(&world, NUMBER), world.clock().now());
     let receipt = log(SUCCESS, &sns, NUMBER, now);
-    invoke(
-        &world,
-        event("CONTROL_MESSAGE", std::slice::from_ref(&receipt)),
-    )
-    .await
-    .unwrap();
+    invoke(&world, event("CONTROL_MESSAGE", std::slice::from_ref(&receipt))).await.unwrap();
     let odd = [
         "no JSON".to_owned(),
         "{}".to_owned(),
@@ -408,12 +352,7 @@ async fn receipt_that_cannot_be_recorded_fails_the_invocation() {
     let admin = sender(&world).await;
     let id = send_one(&admin, NUMBER).await;
     world.deliver().await;
-    let receipt = log(
-        SUCCESS,
-        &sns_id(&world, NUMBER),
-        NUMBER,
-        world.clock().now(),
-    );
+    let receipt = log(SUCCESS, &sns_id(&world, NUMBER), NUMBER, world.clock().now());
     let event = event("DATA_MESSAGE", &[receipt]);
     world.inject_fault(Fault::new(Mode::Silent).on("UpdateItem").times(1));
     assert!(invoke(&world, event.clone()).await.is_err());

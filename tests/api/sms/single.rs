@@ -21,10 +21,7 @@ async fn message_is_accepted_and_sent_unchanged() {
     let payload = json!({
         "to": NUMBER, "message": "Rendez-vous à 9 h,\nsalle 3 ; coût : 5 €", "type": "PROMOTIONAL", "senderId": "Forma", "clientRef": "r-1",
     });
-    let sms = admin
-        .post("/sms/single", payload)
-        .await
-        .expect_success(Message::SmsAccepted)["sms"]
+    let sms = admin.post("/sms/single", payload).await.expect_success(Message::SmsAccepted)["sms"]
         .clone();
     for (field, value) in [
         ("to", json!(NUMBER)),
@@ -46,15 +43,9 @@ async fn message_is_accepted_and_sent_unchanged() {
     let text = &texts(&world)[0];
     assert_eq!(
         (&text["to"], &text["text"]),
-        (
-            &json!(NUMBER),
-            &json!("Rendez-vous à 9 h,\nsalle 3 ; coût : 5 €")
-        )
+        (&json!(NUMBER), &json!("Rendez-vous à 9 h,\nsalle 3 ; coût : 5 €"))
     );
-    assert_eq!(
-        (&text["type"], &text["senderId"]),
-        (&json!("Promotional"), &json!("Forma"))
-    );
+    assert_eq!((&text["type"], &text["senderId"]), (&json!("Promotional"), &json!("Forma")));
     assert_eq!(
         status(&admin, sms["smsID"].as_str().unwrap()).await,
         ("SENT".to_owned(), Value::Null)
@@ -117,32 +108,20 @@ async fn invalid_field_is_reported_and_nothing_is_sent() {
     ] {
         let mut payload = json!({ "to": NUMBER, "message": "Bonjour" });
         payload[field] = value.clone();
-        admin
-            .post("/sms/single", payload)
-            .await
-            .expect_field_error(field, error_code);
+        admin.post("/sms/single", payload).await.expect_field_error(field, error_code);
     }
     let both =
         json!({ "to": NUMBER, "phoneCode": "216", "phone": "20123457", "message": "Bonjour" });
+    admin.post("/sms/single", both).await.expect_field_error("to", ErrorCode::FieldValue);
     admin
-        .post("/sms/single", both)
-        .await
-        .expect_field_error("to", ErrorCode::FieldValue);
-    admin
-        .post(
-            "/sms/single",
-            json!({ "phone": "20123456", "message": "a" }),
-        )
+        .post("/sms/single", json!({ "phone": "20123456", "message": "a" }))
         .await
         .expect_field_error("phoneCode", ErrorCode::FieldRequired);
     admin
         .post("/sms/single", json!({ "message": "Bonjour" }))
         .await
         .expect_field_error("to", ErrorCode::FieldRequired);
-    admin
-        .post("/sms/single", json!({}))
-        .await
-        .expect_error(ErrorCode::Validation);
+    admin.post("/sms/single", json!({})).await.expect_error(ErrorCode::Validation);
     world.deliver().await;
     assert_eq!(texts(&world).len(), 0);
 }
@@ -153,14 +132,8 @@ async fn right_to_send_depends_on_profile_or_grant() {
     for (someone, may) in [
         (NewPerson::with(Profile::Member), false),
         (NewPerson::with(Profile::Trainer), false),
-        (
-            NewPerson::with(Profile::Member).granted(&[Grant::SmsSend]),
-            true,
-        ),
-        (
-            NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]),
-            false,
-        ),
+        (NewPerson::with(Profile::Member).granted(&[Grant::SmsSend]), true),
+        (NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]), false),
         (NewPerson::with(Profile::CommitteeAdmin), true),
     ] {
         let answer = world
@@ -175,32 +148,23 @@ async fn right_to_send_depends_on_profile_or_grant() {
 #[tokio::test]
 async fn same_idempotency_key_and_body_send_once() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
-    let admin = sender(&world)
-        .await
-        .with("idempotency-key", "inscription-17");
+    let admin = sender(&world).await.with("idempotency-key", "inscription-17");
     let payload = json!({ "to": NUMBER, "message": "Bonjour" });
     let answers =
         join_all((0..50).map(|_| admin.post_until_answered("/sms/single", payload.clone()))).await;
-    let bodies: BTreeSet<_> = answers
-        .iter()
-        .map(|answer| (answer.status, answer.body.clone()))
-        .collect();
+    let bodies: BTreeSet<_> =
+        answers.iter().map(|answer| (answer.status, answer.body.clone())).collect();
     assert_eq!(bodies.len(), 1, "{bodies:?}");
     // The first request may have got a 503 and been sent again.
     assert!(
-        answers
-            .iter()
-            .filter(|answer| answer.header("idempotent-replayed") == "true")
-            .count()
+        answers.iter().filter(|answer| answer.header("idempotent-replayed") == "true").count()
             >= 49
     );
     world.deliver().await;
     assert_eq!(texts(&world).len(), 1);
     world.clock().advance(Duration::from_secs(86_300));
-    let admin = world
-        .signed_in(admin.user().clone())
-        .await
-        .with("idempotency-key", "inscription-17");
+    let admin =
+        world.signed_in(admin.user().clone()).await.with("idempotency-key", "inscription-17");
     let again = admin.post("/sms/single", payload.clone()).await;
     assert_eq!(
         (again.body, again.headers["idempotent-replayed"].as_bytes()),
@@ -208,17 +172,10 @@ async fn same_idempotency_key_and_body_send_once() {
         "the key is still valid"
     );
     let other = json!({ "to": NUMBER, "message": "Bonsoir" });
-    admin
-        .post("/sms/single", other.clone())
-        .await
-        .expect_error(ErrorCode::IdempotencyKeyReused);
+    admin.post("/sms/single", other.clone()).await.expect_error(ErrorCode::IdempotencyKeyReused);
     world.clock().advance(Duration::from_secs(100));
     let fresh = admin.post("/sms/single", other).await;
-    assert_eq!(
-        fresh.header("idempotent-replayed"),
-        "",
-        "the key expires after a day"
-    );
+    assert_eq!(fresh.header("idempotent-replayed"), "", "the key expires after a day");
     fresh.expect_success(Message::SmsAccepted);
 }
 
@@ -236,11 +193,7 @@ async fn idempotency_key_is_per_caller_and_route_and_unused_by_errors() {
     for person in [&one, &other] {
         for path in ["/sms/single", "/sms/bulk"] {
             let answer = person.post(path, payload.clone()).await;
-            assert_eq!(
-                (answer.status, answer.header("idempotent-replayed")),
-                (200, ""),
-                "{path}"
-            );
+            assert_eq!((answer.status, answer.header("idempotent-replayed")), (200, ""), "{path}");
         }
     }
     world.deliver().await;
@@ -265,9 +218,7 @@ async fn invalid_idempotency_key_is_reported() {
             .await;
         answer.expect_field_error("Idempotency-Key", error_code);
     }
-    let twice = admin
-        .with("idempotency-key", "a")
-        .with("idempotency-key", "b");
+    let twice = admin.with("idempotency-key", "a").with("idempotency-key", "b");
     twice
         .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
         .await
@@ -284,23 +235,13 @@ async fn daily_quotas_hold_per_user_and_committee_under_concurrency() {
     let world = World::with(&[("SMS_PER_USER_DAY", "5"), ("SMS_PER_COMMITTEE_DAY", "8")]).await;
     let (one, other) = (sender(&world).await, sender(&world).await);
     let call = |person: tests::Person| async move {
-        person
-            .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
-            .await
+        person.post("/sms/single", json!({ "to": NUMBER, "message": "a" })).await
     };
     let answers = join_all((0..12).map(|_| call(one.clone()))).await;
-    assert_eq!(
-        answers.iter().filter(|answer| answer.status == 200).count(),
-        5
-    );
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 5);
     let refused = answers.iter().find(|answer| answer.status == 429).unwrap();
     refused.expect_error(ErrorCode::SmsQuotaExceeded);
-    let left = world
-        .clock()
-        .now()
-        .end_of_day()
-        .since(world.clock().now())
-        .as_secs();
+    let left = world.clock().now().end_of_day().since(world.clock().now()).as_secs();
     let seconds: u64 = refused.header("retry-after").parse().unwrap();
     assert!(
         (left..left + 60).contains(&seconds),
@@ -312,9 +253,7 @@ async fn daily_quotas_hold_per_user_and_committee_under_concurrency() {
         3,
         "eight for the committee"
     );
-    world
-        .clock()
-        .advance(world.clock().now().end_of_day().since(world.clock().now()));
+    world.clock().advance(world.clock().now().end_of_day().since(world.clock().now()));
     let one = world.signed_in(one.user().clone()).await;
     call(one.clone()).await.expect_success(Message::SmsAccepted);
 }
@@ -333,10 +272,7 @@ async fn messages_of_one_committee_do_not_conflict() {
         answer.cost.requests
     };
     let alone = send(sender(&world).await).await;
-    let conflicts = Strictness {
-        transaction_ms: 20,
-        ..Strictness::default()
-    };
+    let conflicts = Strictness { transaction_ms: 20, ..Strictness::default() };
     world.cloud().set_strictness(conflicts);
     let requests = join_all(senders.into_iter().map(send)).await;
     assert_eq!(requests, [alone; 16], "no transaction is repeated");
@@ -439,18 +375,10 @@ async fn opted_out_number_is_neither_sent_to_nor_counted() {
 
 #[tokio::test]
 async fn each_carrier_outcome_maps_to_its_status() {
-    let error = |name: &str| Fault {
-        error: Some(name.into()),
-        ..Fault::new(Mode::Error)
-    };
+    let error = |name: &str| Fault { error: Some(name.into()), ..Fault::new(Mode::Error) };
     for (fault, expected, failure, sent) in [
         (error("OptedOut"), "FAILED", json!("RECIPIENT_OPTED_OUT"), 0),
-        (
-            error("InvalidParameter"),
-            "FAILED",
-            json!("CARRIER_REFUSED"),
-            0,
-        ),
+        (error("InvalidParameter"), "FAILED", json!("CARRIER_REFUSED"), 0),
         (error("MonthlySpendLimitReached"), "QUEUED", Value::Null, 0),
         (Fault::new(Mode::Throttle), "QUEUED", Value::Null, 0),
         (Fault::new(Mode::Refuse), "UNKNOWN", Value::Null, 0),
@@ -461,11 +389,7 @@ async fn each_carrier_outcome_maps_to_its_status() {
         world.inject_fault_in(Service::Sns, fault.clone().times(1));
         let id = send_one(&admin, NUMBER).await;
         world.deliver().await;
-        assert_eq!(
-            status(&admin, &id).await,
-            (expected.to_owned(), failure),
-            "{fault:?}"
-        );
+        assert_eq!(status(&admin, &id).await, (expected.to_owned(), failure), "{fault:?}");
         assert_eq!(texts(&world).len(), sent, "{fault:?}");
         world.clock().advance(Duration::from_secs(60));
         world.sweep().await;
@@ -489,10 +413,7 @@ async fn message_refused_for_a_day_becomes_failed() {
         world.sweep().await;
     }
     let admin = world.signed_in(admin.user().clone()).await;
-    assert_eq!(
-        status(&admin, &id).await,
-        ("FAILED".to_owned(), json!("EXPIRED"))
-    );
+    assert_eq!(status(&admin, &id).await, ("FAILED".to_owned(), json!("EXPIRED")));
 }
 
 #[tokio::test]
@@ -516,10 +437,7 @@ async fn message_of_a_closed_account_is_not_sent() {
     let (admin, sender) = (world.admin().await, sender(&world).await);
     let id = send_one(&sender, NUMBER).await;
     let path = format!("/users/user-status/{}", sender.user().user_id);
-    admin
-        .put(&path, json!({ "isActive": false }))
-        .await
-        .expect_success(Message::UserStatusUpdated);
+    admin.put(&path, json!({ "isActive": false })).await.expect_success(Message::UserStatusUpdated);
     world.deliver().await;
     assert_eq!(
         (status(&admin, &id).await, texts(&world).len()),
@@ -536,20 +454,10 @@ async fn lost_store_response_accepts_the_message_once() {
         Service::Dynamodb,
         Fault::new(Mode::Silent).on("TransactWriteItems").times(1),
     );
-    admin
-        .post("/sms/single", payload.clone())
-        .await
-        .expect_success(Message::SmsAccepted);
-    world.inject_fault_in(
-        Service::Dynamodb,
-        Fault::new(Mode::Silent).on("TransactWriteItems"),
-    );
+    admin.post("/sms/single", payload.clone()).await.expect_success(Message::SmsAccepted);
+    world.inject_fault_in(Service::Dynamodb, Fault::new(Mode::Silent).on("TransactWriteItems"));
     let other = admin.with("x", "y");
-    assert_eq!(
-        other.post("/sms/single", payload).await.status,
-        200,
-        "the stored response"
-    );
+    assert_eq!(other.post("/sms/single", payload).await.status, 200, "the stored response");
     world.clear_faults();
     world.deliver().await;
     assert_eq!(texts(&world).len(), 1);
@@ -559,9 +467,8 @@ async fn lost_store_response_accepts_the_message_once() {
 async fn messages_do_not_delay_a_code() {
     let world = World::with(&[("SMS_RATE_PER_SECOND", "1")]).await;
     let admin = sender(&world).await;
-    let member = world
-        .account(&NewPerson::with(Profile::Member).with_phone("216", "20999999"))
-        .await;
+    let member =
+        world.account(&NewPerson::with(Profile::Member).with_phone("216", "20999999")).await;
     for number in 0..5 {
         send_one(&admin, &format!("+2162010000{number}")).await;
     }
@@ -572,10 +479,7 @@ async fn messages_do_not_delay_a_code() {
         .await
         .expect_success(Message::PasswordlessSent);
     world.deliver().await;
-    let to: Vec<Value> = texts(&world)
-        .iter()
-        .map(|text| text["to"].clone())
-        .collect();
+    let to: Vec<Value> = texts(&world).iter().map(|text| text["to"].clone()).collect();
     assert!(
         to.contains(&json!("+21620999999")),
         "five messages must leave a slot that a code can wait for: {to:?}"
@@ -588,35 +492,20 @@ async fn outcome_is_recorded_despite_store_faults() {
         let world = World::new().await;
         let admin = sender(&world).await;
         let id = send_one(&admin, NUMBER).await;
-        world.inject_fault_in(
-            Service::Sns,
-            Fault {
-                delay_ms: Some(200),
-                ..Fault::new(Mode::Slow)
-            },
-        );
+        world
+            .inject_fault_in(Service::Sns, Fault { delay_ms: Some(200), ..Fault::new(Mode::Slow) });
         let is_sending = || {
-            world
-                .items("records")
-                .iter()
-                .any(|item| item["card"]["M"]["status"]["S"] == "SENDING")
+            world.items("records").iter().any(|item| item["card"]["M"]["status"]["S"] == "SENDING")
         };
         let store_fault = async {
             while !is_sending() {
                 tokio::task::yield_now().await;
             }
-            world.inject_fault_in(
-                Service::Dynamodb,
-                Fault::new(mode).on("UpdateItem").times(3),
-            );
+            world.inject_fault_in(Service::Dynamodb, Fault::new(mode).on("UpdateItem").times(3));
         };
         tokio::join!(world.deliver(), store_fault);
         world.clear_faults();
-        assert_eq!(
-            status(&admin, &id).await,
-            ("SENT".to_owned(), Value::Null),
-            "{mode:?}"
-        );
+        assert_eq!(status(&admin, &id).await, ("SENT".to_owned(), Value::Null), "{mode:?}");
         assert_eq!(texts(&world).len(), 1, "{mode:?}");
     }
 }

@@ -77,11 +77,8 @@ async fn small_batch_is_sent_in_turn_with_a_large_one() {
     world.sweep().await;
     let sent = texts(&world);
     assert_eq!(sent.len(), 220);
-    let of_small = |text: &Value| {
-        text["text"]
-            .as_str()
-            .is_some_and(|text| text.contains("Bonsoir"))
-    };
+    let of_small =
+        |text: &Value| text["text"].as_str().is_some_and(|text| text.contains("Bonsoir"));
     // The newest text is the first of the list.
     let last = sent.len() - sent.iter().position(of_small).unwrap();
     assert!(last <= 64, "the last of 20 was sent as the {last}th");

@@ -19,10 +19,7 @@ async fn sign_ins_are_listed_newest_first_in_pages() {
     }
     let (mut all, mut cursor) = (Vec::new(), String::new());
     for _ in 0..4 {
-        let page = member
-            .get(&format!("/users/activity?limit=2{cursor}"))
-            .await
-            .expect_ok();
+        let page = member.get(&format!("/users/activity?limit=2{cursor}")).await.expect_ok();
         all.extend(
             page["activity"]
                 .as_array()
@@ -42,10 +39,7 @@ async fn sign_ins_are_listed_newest_first_in_pages() {
     let member = world.signed_in(member.user().clone()).await;
     let page = member.get("/users/activity").await.expect_ok();
     assert_eq!(
-        (
-            page["activity"].as_array().unwrap().len(),
-            &page["nextCursor"]
-        ),
+        (page["activity"].as_array().unwrap().len(), &page["nextCursor"]),
         (1, &json!(null))
     );
 }
@@ -54,37 +48,19 @@ async fn sign_ins_are_listed_newest_first_in_pages() {
 async fn administrators_see_the_activity_of_their_committee() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
-    let (near, far) = (
-        world.member().await,
-        world
-            .person(NewPerson::with(Profile::Member).of(elsewhere))
-            .await,
-    );
+    let (near, far) =
+        (world.member().await, world.person(NewPerson::with(Profile::Member).of(elsewhere)).await);
     let path = |person: &tests::Person| format!("/users/activity?userID={}", person.user().user_id);
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     assert_eq!(
         admin.get(&path(&near)).await.expect_ok()["activity"][0]["userID"],
         json!(near.user().user_id)
     );
-    admin
-        .get(&path(&far))
-        .await
-        .expect_error(ErrorCode::UserNotFound);
-    admin
-        .get("/users/activity?userID=x")
-        .await
-        .expect_error(ErrorCode::UserNotFound);
+    admin.get(&path(&far)).await.expect_error(ErrorCode::UserNotFound);
+    admin.get("/users/activity?userID=x").await.expect_error(ErrorCode::UserNotFound);
     world.admin().await.get(&path(&far)).await.expect_ok();
-    for someone in [
-        NewPerson::with(Profile::Member),
-        NewPerson::with(Profile::Trainer),
-    ] {
-        world
-            .person(someone)
-            .await
-            .get(&path(&near))
-            .await
-            .expect_error(ErrorCode::Forbidden);
+    for someone in [NewPerson::with(Profile::Member), NewPerson::with(Profile::Trainer)] {
+        world.person(someone).await.get(&path(&near)).await.expect_error(ErrorCode::Forbidden);
     }
     near.get(&path(&near)).await.expect_ok();
 }

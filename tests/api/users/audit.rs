@@ -25,10 +25,7 @@ async fn actions_are_listed_newest_first_without_personal_data() {
         .await
         .expect_success(Message::TeamMemberUpdated);
     admin
-        .put(
-            &format!("/users/user-status/{}", member.user_id),
-            json!({ "isActive": false }),
-        )
+        .put(&format!("/users/user-status/{}", member.user_id), json!({ "isActive": false }))
         .await
         .expect_success(Message::UserStatusUpdated);
     let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
@@ -52,22 +49,13 @@ async fn actions_are_listed_newest_first_without_personal_data() {
             2
         );
     }
-    assert_eq!(
-        admin.get("/audit?userID=x").await.expect_ok()["audit"],
-        json!([])
-    );
+    assert_eq!(admin.get("/audit?userID=x").await.expect_ok()["audit"], json!([]));
     let page = admin.get("/audit?limit=1").await.expect_ok();
     let next = admin
-        .get(&format!(
-            "/audit?limit=1&cursor={}",
-            page["nextCursor"].as_str().unwrap()
-        ))
+        .get(&format!("/audit?limit=1&cursor={}", page["nextCursor"].as_str().unwrap()))
         .await
         .expect_ok();
-    assert_eq!(
-        (&next["audit"][0], &next["nextCursor"]),
-        (&audit[1], &json!(null))
-    );
+    assert_eq!((&next["audit"][0], &next["nextCursor"]), (&audit[1], &json!(null)));
 }
 
 #[tokio::test]
@@ -77,9 +65,7 @@ async fn administrator_sees_own_committee_and_members_get_403() {
     let admin = world.admin().await;
     let (near, far) = (
         world.account(&NewPerson::with(Profile::Member)).await,
-        world
-            .account(&NewPerson::with(Profile::Member).of(sfax))
-            .await,
+        world.account(&NewPerson::with(Profile::Member).of(sfax)).await,
     );
     for user in [&near, &far] {
         admin
@@ -94,21 +80,11 @@ async fn administrator_sees_own_committee_and_members_get_403() {
         assert_eq!(audit[0]["targetID"], json!(near.user_id));
     }
     assert_eq!(
-        own.get(&format!("/audit?userID={}", far.user_id))
-            .await
-            .expect_ok()["audit"],
+        own.get(&format!("/audit?userID={}", far.user_id)).await.expect_ok()["audit"],
         json!([])
     );
-    for someone in [
-        NewPerson::with(Profile::Member),
-        NewPerson::with(Profile::Trainer),
-    ] {
-        world
-            .person(someone)
-            .await
-            .get("/audit")
-            .await
-            .expect_error(ErrorCode::Forbidden);
+    for someone in [NewPerson::with(Profile::Member), NewPerson::with(Profile::Trainer)] {
+        world.person(someone).await.get("/audit").await.expect_error(ErrorCode::Forbidden);
     }
 }
 
@@ -119,9 +95,7 @@ async fn committee_administrator_learns_nothing_of_other_committees() {
     let admin = world.admin().await;
     let (near, far) = (
         world.account(&NewPerson::with(Profile::Member)).await,
-        world
-            .account(&NewPerson::with(Profile::Member).of(sfax))
-            .await,
+        world.account(&NewPerson::with(Profile::Member).of(sfax)).await,
     );
     change_role(&world, &admin, &near, "un").await;
     for _ in 0..3 {
@@ -134,10 +108,7 @@ async fn committee_administrator_learns_nothing_of_other_committees() {
     let path = format!("/audit?limit=1&userID={}", admin.user().user_id);
     let first = own.get(&path).await.expect_ok();
     let cursor = first["nextCursor"].as_str().unwrap();
-    let second = own
-        .get(&format!("{path}&cursor={cursor}"))
-        .await
-        .expect_ok();
+    let second = own.get(&format!("{path}&cursor={cursor}")).await.expect_ok();
     assert_eq!(
         (
             &first["audit"][0]["after"]["role"],
@@ -147,19 +118,10 @@ async fn committee_administrator_learns_nothing_of_other_committees() {
         (&json!("deux"), &json!("un"), &json!(null))
     );
     // A person of another committee cannot be told from an unknown one.
-    let unknown = own
-        .get(&format!("/audit?limit=1&userID={sfax}"))
-        .await
-        .expect_ok();
-    let other = own
-        .get(&format!("/audit?limit=1&userID={}", far.user_id))
-        .await
-        .expect_ok();
+    let unknown = own.get(&format!("/audit?limit=1&userID={sfax}")).await.expect_ok();
+    let other = own.get(&format!("/audit?limit=1&userID={}", far.user_id)).await.expect_ok();
     assert_eq!(other, unknown);
-    assert_eq!(
-        (&other["audit"], &other["nextCursor"]),
-        (&json!([]), &json!(null))
-    );
+    assert_eq!((&other["audit"], &other["nextCursor"]), (&json!([]), &json!(null)));
 }
 
 #[tokio::test]
@@ -200,18 +162,13 @@ async fn pages_of_all_committees_have_every_entry_once_in_order() {
 async fn entries_older_than_five_years_are_not_listed() {
     const DAY: Duration = Duration::from_secs(86_400);
     let world = World::new().await;
-    let committee_admin = world
-        .account(&NewPerson::with(Profile::CommitteeAdmin))
-        .await;
+    let committee_admin = world.account(&NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
     change_role(&world, &world.admin().await, &member, "ancien").await;
     world.clock().advance(DAY * (5 * 365 - 1));
     change_role(&world, &world.admin().await, &member, "nouveau").await;
     world.clock().advance(DAY);
-    for person in [
-        world.admin().await,
-        world.signed_in(committee_admin.clone()).await,
-    ] {
+    for person in [world.admin().await, world.signed_in(committee_admin.clone()).await] {
         for query in ["", &format!("?userID={}", member.user_id)] {
             let page = person.get(&format!("/audit{query}")).await.expect_ok();
             assert_eq!(page["audit"].as_array().unwrap().len(), 1);

@@ -30,15 +30,10 @@ async fn picture_is_accepted_as_body_or_form_and_is_public() {
     let mut avatars = Vec::new();
     for (content_type, body) in [
         ("image/png", PICTURE.to_vec()),
-        (
-            "multipart/form-data; boundary=limit",
-            form("avatar", PICTURE),
-        ),
+        ("multipart/form-data; boundary=limit", form("avatar", PICTURE)),
         ("multipart/form-data; boundary=limit", form("file", PICTURE)),
     ] {
-        let answer = send(&member, content_type, body)
-            .await
-            .expect_success(Message::AvatarUpdated);
+        let answer = send(&member, content_type, body).await.expect_success(Message::AvatarUpdated);
         assert_eq!(answer["user"]["avatar"], answer["avatar"]);
         avatars.push(answer["avatar"].as_str().unwrap().to_owned());
     }
@@ -46,18 +41,13 @@ async fn picture_is_accepted_as_body_or_form_and_is_public() {
         avatars.iter().all(|avatar| *avatar == avatars[0]),
         "the same picture of the same person has the same name"
     );
-    let image = world
-        .anonymous()
-        .send(Method::GET, &avatars[0], "".into())
-        .await;
+    let image = world.anonymous().send(Method::GET, &avatars[0], "".into()).await;
     assert_eq!(
         (image.status, image.header("cache-control")),
         (200, "public, max-age=31536000, immutable")
     );
     assert!(["image/png", "image/jpeg"].contains(&image.header("content-type")));
-    let other = send(&world.member().await, "image/png", PICTURE.to_vec())
-        .await
-        .json()["avatar"]
+    let other = send(&world.member().await, "image/png", PICTURE.to_vec()).await.json()["avatar"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -79,20 +69,14 @@ async fn invalid_picture_is_rejected_with_its_reason() {
             .expect_field_error("avatar", ErrorCode::AvatarInvalid);
     }
     for other in ["image/svg+xml", "application/json", "text/html", ""] {
-        send(&member, other, PICTURE.to_vec())
-            .await
-            .expect_error(ErrorCode::UnsupportedMediaType);
+        send(&member, other, PICTURE.to_vec()).await.expect_error(ErrorCode::UnsupportedMediaType);
     }
     send(&member, "image/png", Vec::new())
         .await
         .expect_field_error("avatar", ErrorCode::FieldRequired);
-    send(
-        &member,
-        "multipart/form-data; boundary=limit",
-        form("other", PICTURE),
-    )
-    .await
-    .expect_field_error("avatar", ErrorCode::FieldRequired);
+    send(&member, "multipart/form-data; boundary=limit", form("other", PICTURE))
+        .await
+        .expect_field_error("avatar", ErrorCode::FieldRequired);
     send(&member, "image/png", vec![0; 4 * 1024 * 1024 + 1])
         .await
         .expect_error(ErrorCode::PayloadTooLarge);
@@ -122,9 +106,7 @@ async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
     let animated = [b"RIFF", &length[..], b"WEBP", &chunks].concat();
     let world = World::new().await;
     let member = world.member().await;
-    send(&member, "image/webp", LOSSY.to_vec())
-        .await
-        .expect_success(Message::AvatarUpdated);
+    send(&member, "image/webp", LOSSY.to_vec()).await.expect_success(Message::AvatarUpdated);
     for refused in [LOSSLESS.to_vec(), animated] {
         send(&member, "image/webp", refused)
             .await
@@ -137,9 +119,7 @@ async fn unreachable_bucket_keeps_the_previous_picture() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
-    send(&member, "image/png", PICTURE.to_vec())
-        .await
-        .expect_error(ErrorCode::Unavailable);
+    send(&member, "image/png", PICTURE.to_vec()).await.expect_error(ErrorCode::Unavailable);
     world.clear_faults();
     assert_eq!(
         member.get("/auth/current-user").await.expect_ok()["user"]["avatar"],
@@ -152,9 +132,7 @@ async fn eleventh_decoded_picture_within_an_hour_is_refused() {
     let world = World::new().await;
     let member = world.member().await;
     for _ in 0..9 {
-        send(&member, "image/png", PICTURE.to_vec())
-            .await
-            .expect_success(Message::AvatarUpdated);
+        send(&member, "image/png", PICTURE.to_vec()).await.expect_success(Message::AvatarUpdated);
     }
     // These two are not decoded and do not count.
     send(&member, "image/gif", PICTURE.to_vec())
@@ -174,9 +152,7 @@ async fn eleventh_decoded_picture_within_an_hour_is_refused() {
         .await
         .expect_success(Message::AvatarUpdated);
     world.clock().advance(Duration::from_secs(3600));
-    send(&member, "image/png", PICTURE.to_vec())
-        .await
-        .expect_success(Message::AvatarUpdated);
+    send(&member, "image/png", PICTURE.to_vec()).await.expect_success(Message::AvatarUpdated);
 }
 
 #[tokio::test]
@@ -189,9 +165,7 @@ async fn large_pictures_of_one_account_do_not_hold_up_another_account() {
     let large = large.into_inner();
     let answered = Mutex::new(Vec::new());
     let upload = async |name, person, file| {
-        send(person, "image/png", file)
-            .await
-            .expect_success(Message::AvatarUpdated);
+        send(person, "image/png", file).await.expect_success(Message::AvatarUpdated);
         answered.lock().unwrap().push(name);
     };
     tokio::join!(
@@ -218,20 +192,14 @@ async fn change_without_an_answer_keeps_the_picture_in_force() {
     for (mode, is_changed) in [(Mode::Silent, true), (Mode::Refuse, false)] {
         let world = World::new().await;
         let member = world.member().await;
-        send(&member, "image/png", PICTURE.to_vec())
-            .await
-            .expect_success(Message::AvatarUpdated);
+        send(&member, "image/png", PICTURE.to_vec()).await.expect_success(Message::AvatarUpdated);
         let before = served_avatar(&world, &member).await;
         world.inject_fault(Fault::new(mode).on("TransactWriteItems"));
-        send(&member, "image/webp", LOSSY.to_vec())
-            .await
-            .expect_error(ErrorCode::Unavailable);
+        send(&member, "image/webp", LOSSY.to_vec()).await.expect_error(ErrorCode::Unavailable);
         world.clear_faults();
         let after = served_avatar(&world, &member).await;
         assert_eq!(after != before, is_changed, "{mode:?}");
-        send(&member, "image/webp", LOSSY.to_vec())
-            .await
-            .expect_success(Message::AvatarUpdated);
+        send(&member, "image/webp", LOSSY.to_vec()).await.expect_success(Message::AvatarUpdated);
         served_avatar(&world, &member).await;
     }
 }
@@ -241,14 +209,10 @@ async fn change_without_an_answer_keeps_the_picture_in_force() {
 async fn picture_in_force_sent_again_is_not_stored_again() {
     let world = World::new().await;
     let member = world.member().await;
-    send(&member, "image/png", PICTURE.to_vec())
-        .await
-        .expect_success(Message::AvatarUpdated);
+    send(&member, "image/png", PICTURE.to_vec()).await.expect_success(Message::AvatarUpdated);
     let before = served_avatar(&world, &member).await;
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse).on("PutObject"));
-    send(&member, "image/png", PICTURE.to_vec())
-        .await
-        .expect_success(Message::AvatarUpdated);
+    send(&member, "image/png", PICTURE.to_vec()).await.expect_success(Message::AvatarUpdated);
     world.clear_faults();
     assert_eq!(served_avatar(&world, &member).await, before);
 }

@@ -9,19 +9,13 @@ use tests::{NewPerson, PASSWORD, World};
 #[tokio::test]
 async fn own_fields_change_and_privileged_fields_are_ignored() {
     let world = World::new().await;
-    let person = world
-        .person(NewPerson::with(Profile::Member).unverified())
-        .await;
+    let person = world.person(NewPerson::with(Profile::Member).unverified()).await;
     let own = format!("/users/{}", person.user().user_id);
     let payload = json!({
         "name": "Leïla", "lastName": "Ben Ali", "password": PASSWORD, "phoneCode": "216", "phone": "20123456", "profile": "SA", "role": "chef",
         "permissions": "[\"sms:send\"]", "isActive": false, "isVerified": true, "isOtpEnabled": true, "committeeID": "x",
     });
-    let user = person
-        .put(&own, payload)
-        .await
-        .expect_success(Message::UserUpdated)["user"]
-        .clone();
+    let user = person.put(&own, payload).await.expect_success(Message::UserUpdated)["user"].clone();
     for (field, value) in [
         ("name", json!("Leïla")),
         ("lastName", json!("Ben Ali")),
@@ -37,17 +31,11 @@ async fn own_fields_change_and_privileged_fields_are_ignored() {
         assert_eq!(user[field], value, "{field}");
     }
     let user = person
-        .put(
-            &own,
-            json!({ "password": PASSWORD, "phoneCode": "", "phone": "" }),
-        )
+        .put(&own, json!({ "password": PASSWORD, "phoneCode": "", "phone": "" }))
         .await
         .expect_success(Message::UserUpdated)["user"]
         .clone();
-    assert_eq!(
-        (&user["phone"], &user["name"]),
-        (&json!(""), &json!("Leïla"))
-    );
+    assert_eq!((&user["phone"], &user["name"]), (&json!(""), &json!("Leïla")));
 }
 
 #[tokio::test]
@@ -56,9 +44,7 @@ async fn change_of_another_account_returns_403_or_404() {
     let elsewhere = world.another_committee("Sfax", true).await;
     let (near, far) = (
         world.account(&NewPerson::with(Profile::Member)).await,
-        world
-            .account(&NewPerson::with(Profile::Member).of(elsewhere))
-            .await,
+        world.account(&NewPerson::with(Profile::Member).of(elsewhere)).await,
     );
     let member = world.member().await;
     member
@@ -83,18 +69,12 @@ async fn new_address_is_pending_and_the_old_one_stays_valid() {
     let member = world.member().await;
     let own = format!("/users/{}", member.user().user_id);
     member
-        .put(
-            &own,
-            json!({ "password": PASSWORD, "email": "admin@example.org" }),
-        )
+        .put(&own, json!({ "password": PASSWORD, "email": "admin@example.org" }))
         .await
         .expect_field_error("email", ErrorCode::EmailAlreadyUsed);
     world.clock().advance(Duration::from_secs(60));
     let user = member
-        .put(
-            &own,
-            json!({ "password": PASSWORD, "email": "neuve@example.org" }),
-        )
+        .put(&own, json!({ "password": PASSWORD, "email": "neuve@example.org" }))
         .await
         .expect_success(Message::UserUpdated)["user"]
         .clone();
@@ -102,10 +82,7 @@ async fn new_address_is_pending_and_the_old_one_stays_valid() {
     assert_eq!(world.mails(member.user().email.as_str()).await.len(), 1);
     let code = world.mailed_code("neuve@example.org").await;
     member
-        .put(
-            &own,
-            json!({ "password": PASSWORD, "email": member.user().email }),
-        )
+        .put(&own, json!({ "password": PASSWORD, "email": member.user().email }))
         .await
         .expect_success(Message::UserUpdated);
     let proof = json!({ "email": "neuve@example.org", "code": code });
@@ -114,10 +91,7 @@ async fn new_address_is_pending_and_the_old_one_stays_valid() {
         .put("/users/email-verification", proof)
         .await
         .expect_error(ErrorCode::VerificationInvalid);
-    assert_eq!(
-        world.user(member.user().user_id).await.email,
-        member.user().email
-    );
+    assert_eq!(world.user(member.user().user_id).await.email, member.user().email);
 }
 
 #[tokio::test]
@@ -130,22 +104,12 @@ async fn concurrent_changes_all_apply() {
         json!({ "lastName": "Ben Ali" }),
         json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" }),
     ];
-    for answer in join_all(
-        payloads
-            .iter()
-            .map(|payload| member.put(&own, payload.clone())),
-    )
-    .await
-    {
+    for answer in join_all(payloads.iter().map(|payload| member.put(&own, payload.clone()))).await {
         answer.expect_success(Message::UserUpdated);
     }
     let user = world.user(member.user().user_id).await;
     assert_eq!(
-        (
-            user.name.as_str(),
-            user.last_name.as_str(),
-            user.phone.number.as_str()
-        ),
+        (user.name.as_str(), user.last_name.as_str(), user.phone.number.as_str()),
         ("Leïla", "Ben Ali", "20123456")
     );
 }
@@ -170,25 +134,16 @@ async fn change_of_address_or_number_takes_the_password() {
             .await
             .expect_field_error("password", ErrorCode::FieldRequired);
         payload["password"] = json!("not the password");
-        member
-            .put(&own, payload.clone())
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        member.put(&own, payload.clone()).await.expect_error(ErrorCode::BadAuthCombination);
         payload["password"] = json!(PASSWORD);
     }
     let user = world.user(member.user().user_id).await;
     assert_eq!((user.pending_email, user.phone.number.as_str()), (None, ""));
     for payload in [phone, email] {
-        member
-            .put(&own, payload)
-            .await
-            .expect_success(Message::UserUpdated);
+        member.put(&own, payload).await.expect_success(Message::UserUpdated);
     }
     let mails = world.mails(member.user().email.as_str()).await;
-    let subjects: Vec<&str> = mails
-        .iter()
-        .filter_map(|mail| mail["subject"].as_str())
-        .collect();
+    let subjects: Vec<&str> = mails.iter().filter_map(|mail| mail["subject"].as_str()).collect();
     assert_eq!(
         subjects,
         [
@@ -198,10 +153,7 @@ async fn change_of_address_or_number_takes_the_password() {
     );
     // What is already so needs no password.
     let same = json!({ "name": "Leïla", "email": member.user().email, "phoneCode": "216", "phone": "20123456" });
-    member
-        .put(&own, same)
-        .await
-        .expect_success(Message::UserUpdated);
+    member.put(&own, same).await.expect_success(Message::UserUpdated);
 }
 
 #[tokio::test]
@@ -214,28 +166,20 @@ async fn free_and_taken_addresses_are_limited_alike_per_account() {
         member.put(&own, payload).await
     };
     let (free, taken) = ("libre@example.org", "admin@example.org");
-    request(taken)
-        .await
-        .expect_field_error("email", ErrorCode::EmailAlreadyUsed);
+    request(taken).await.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
     // In the same minute the answer does not depend on the address.
     for email in [free, taken] {
-        request(email)
-            .await
-            .expect_error(ErrorCode::TooManyAttempts);
+        request(email).await.expect_error(ErrorCode::TooManyAttempts);
     }
     let minute = Duration::from_secs(60);
     world.clock().advance(minute);
     request(free).await.expect_success(Message::UserUpdated);
     world.clock().advance(minute);
-    request(taken)
-        .await
-        .expect_field_error("email", ErrorCode::EmailAlreadyUsed);
+    request(taken).await.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
     world.clock().advance(minute);
     // Three in a quarter of an hour.
     for email in ["autre@example.org", taken] {
-        request(email)
-            .await
-            .expect_error(ErrorCode::TooManyAttempts);
+        request(email).await.expect_error(ErrorCode::TooManyAttempts);
     }
     // The pending address again and the address in force are no requests.
     for email in [free, member.user().email.as_str()] {

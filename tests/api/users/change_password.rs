@@ -14,17 +14,13 @@ fn change(old: &str, new: &str) -> Value {
 async fn responses_match_the_documented_bytes() {
     let world = World::new().await;
     let member = world.member().await;
-    let refused = member
-        .put("/users/reset-password", change("not the password", NEW))
-        .await;
+    let refused = member.put("/users/reset-password", change("not the password", NEW)).await;
     insta::assert_snapshot!(String::from_utf8_lossy(&refused.body), @r#"{"code":401,"message":{"RESPONSE_TEXT":"Vous n’êtes pas connecté ou vos identifiants sont incorrects.","RESPONSE_CODE":"BAD_AUTH_COMBINATION_MESSAGE"}}"#);
     assert_eq!(
         (refused.status, refused.header("www-authenticate")),
         (401, "Bearer realm=\"halqa\"")
     );
-    let changed = member
-        .put("/users/reset-password", change(PASSWORD, NEW))
-        .await;
+    let changed = member.put("/users/reset-password", change(PASSWORD, NEW)).await;
     assert_eq!(changed.status, 200);
     insta::assert_snapshot!(String::from_utf8_lossy(&changed.body), @r#"{"code":200,"message":{"RESPONSE_TEXT":"Votre mot de passe a été modifié.","RESPONSE_CODE":"PASSWORD_CHANGED_SUCCESS_MESSAGE"}}"#);
 }
@@ -33,65 +29,37 @@ async fn responses_match_the_documented_bytes() {
 async fn other_sessions_end_and_the_current_one_stays() {
     let world = World::new().await;
     let here = world.member().await;
-    let there = world
-        .signed_in(here.user().clone())
-        .await
-        .via(&world.another_process());
+    let there = world.signed_in(here.user().clone()).await.via(&world.another_process());
     there.get("/auth/check").await.expect_ok();
     here.put("/users/reset-password", change(PASSWORD, NEW))
         .await
         .expect_success(Message::PasswordChanged);
-    there
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    there.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
     here.get("/auth/check").await.expect_ok();
     assert_eq!(
-        here.get("/auth/sessions").await.expect_ok()["sessions"]
-            .as_array()
-            .unwrap()
-            .len(),
+        here.get("/auth/sessions").await.expect_ok()["sessions"].as_array().unwrap().len(),
         1
     );
     let email = here.user().email.to_string();
-    world
-        .anonymous()
-        .login(&email, PASSWORD)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    world
-        .anonymous()
-        .login(&email, NEW)
-        .await
-        .expect_success(Message::LoginSuccess);
+    world.anonymous().login(&email, PASSWORD).await.expect_error(ErrorCode::BadAuthCombination);
+    world.anonymous().login(&email, NEW).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn fields_are_checked_then_old_then_new_password() {
     let world = World::new().await;
     let member = world.member().await;
-    let answer = member
-        .put("/users/reset-password", json!({ "oldPassword": "wrong" }))
-        .await;
+    let answer = member.put("/users/reset-password", json!({ "oldPassword": "wrong" })).await;
     answer.expect_error(ErrorCode::Validation);
     assert_eq!(answer.errors().len(), 2);
     let both_bad = json!({ "oldPassword": "wrong", "newPassword": "x", "confirmPassword": "y" });
-    member
-        .put("/users/reset-password", both_bad)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    member.put("/users/reset-password", both_bad).await.expect_error(ErrorCode::BadAuthCombination);
     let new_bad =
         json!({ "oldPassword": PASSWORD, "newPassword": "court", "confirmPassword": "autre" });
     let answer = member.put("/users/reset-password", new_bad).await;
     answer.expect_error(ErrorCode::Validation);
     let codes: Vec<String> = answer.errors().into_iter().map(|(_, code)| code).collect();
-    assert_eq!(
-        codes,
-        [
-            ErrorCode::PasswordTooShort.code(),
-            ErrorCode::PasswordMismatch.code()
-        ]
-    );
+    assert_eq!(codes, [ErrorCode::PasswordTooShort.code(), ErrorCode::PasswordMismatch.code()]);
 }
 
 #[tokio::test]
@@ -99,26 +67,10 @@ async fn invalid_field_is_reported_with_its_error_code() {
     let world = World::new().await;
     let member = world.member().await;
     for (body, field, error_code) in [
-        (
-            change(PASSWORD, "court"),
-            "newPassword",
-            ErrorCode::PasswordTooShort,
-        ),
-        (
-            change(PASSWORD, "azertyuiop"),
-            "newPassword",
-            ErrorCode::PasswordTooCommon,
-        ),
-        (
-            change(PASSWORD, "la maison de Amina"),
-            "newPassword",
-            ErrorCode::PasswordTooCommon,
-        ),
-        (
-            change(PASSWORD, PASSWORD),
-            "newPassword",
-            ErrorCode::PasswordUnchanged,
-        ),
+        (change(PASSWORD, "court"), "newPassword", ErrorCode::PasswordTooShort),
+        (change(PASSWORD, "azertyuiop"), "newPassword", ErrorCode::PasswordTooCommon),
+        (change(PASSWORD, "la maison de Amina"), "newPassword", ErrorCode::PasswordTooCommon),
+        (change(PASSWORD, PASSWORD), "newPassword", ErrorCode::PasswordUnchanged),
         (
             json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": "autre" }),
             "confirmPassword",
@@ -135,25 +87,18 @@ async fn invalid_field_is_reported_with_its_error_code() {
             ErrorCode::FieldType,
         ),
     ] {
-        member
-            .put("/users/reset-password", body)
-            .await
-            .expect_field_error(field, error_code);
+        member.put("/users/reset-password", body).await.expect_field_error(field, error_code);
     }
 }
 
 #[tokio::test]
 async fn administrators_need_longer_passwords() {
     let world = World::new().await;
-    for (profile, taken) in [
-        (Profile::Trainer, true),
-        (Profile::CommitteeAdmin, false),
-        (Profile::SuperAdmin, false),
-    ] {
+    for (profile, taken) in
+        [(Profile::Trainer, true), (Profile::CommitteeAdmin, false), (Profile::SuperAdmin, false)]
+    {
         let person = world.person(NewPerson::with(profile)).await;
-        let answer = person
-            .put("/users/reset-password", change(PASSWORD, "dix lettres"))
-            .await;
+        let answer = person.put("/users/reset-password", change(PASSWORD, "dix lettres")).await;
         if taken {
             answer.expect_success(Message::PasswordChanged);
         } else {
@@ -201,9 +146,7 @@ async fn concurrent_changes_one_succeeds() {
     let member = world.member().await;
     let payloads: Vec<String> = (0..6).map(|number| format!("{NEW} {number}")).collect();
     let answers = join_all(
-        payloads
-            .iter()
-            .map(|new| member.put("/users/reset-password", change(PASSWORD, new))),
+        payloads.iter().map(|new| member.put("/users/reset-password", change(PASSWORD, new))),
     )
     .await;
     let won: Vec<usize> = answers
@@ -237,10 +180,7 @@ async fn pending_address_of_another_session_is_discarded() {
     let attacker = world.signed_in(owner.user().clone()).await;
     let own = format!("/users/{}", owner.user().user_id);
     attacker
-        .put(
-            &own,
-            json!({ "password": PASSWORD, "email": "voleur@example.org" }),
-        )
+        .put(&own, json!({ "password": PASSWORD, "email": "voleur@example.org" }))
         .await
         .expect_success(Message::UserUpdated);
     let proof = json!({ "email": "voleur@example.org", "code": world.mailed_code("voleur@example.org").await });
@@ -252,8 +192,5 @@ async fn pending_address_of_another_session_is_discarded() {
         .put("/users/email-verification", proof)
         .await
         .expect_error(ErrorCode::VerificationInvalid);
-    assert_eq!(
-        world.user(owner.user().user_id).await.email,
-        owner.user().email
-    );
+    assert_eq!(world.user(owner.user().user_id).await.email, owner.user().email);
 }

@@ -48,11 +48,7 @@ async fn wrong_code_for_known_and_unknown_address_same_bytes_and_cost() {
         .expect_success(Message::UserRegistered);
     let mut observed = Vec::new();
     // An account with a code, one without, and no account.
-    for email in [
-        "amel@example.org",
-        "admin@example.org",
-        "unknown@example.org",
-    ] {
+    for email in ["amel@example.org", "admin@example.org", "unknown@example.org"] {
         let client = world.anonymous();
         let mut answers = Vec::new();
         // Five wrong codes invalidate a code for a network.
@@ -79,9 +75,7 @@ async fn wrong_code_for_known_and_unknown_address_same_bytes_and_cost() {
 #[tokio::test]
 async fn new_code_is_sent_on_request_and_replaces_the_old_one() {
     let world = World::new().await;
-    let person = world
-        .person(NewPerson::with(Profile::Member).unverified())
-        .await;
+    let person = world.person(NewPerson::with(Profile::Member).unverified()).await;
     let email = person.user().email.as_str();
     person
         .post("/users/email-verification", json!({}))
@@ -103,16 +97,11 @@ async fn new_code_is_sent_on_request_and_replaces_the_old_one() {
         let anonymous = world.anonymous();
         async move {
             anonymous
-                .put(
-                    "/users/email-verification",
-                    json!({ "email": email, "code": code }),
-                )
+                .put("/users/email-verification", json!({ "email": email, "code": code }))
                 .await
         }
     };
-    verify(first)
-        .await
-        .expect_error(ErrorCode::VerificationInvalid);
+    verify(first).await.expect_error(ErrorCode::VerificationInvalid);
     verify(second).await.expect_success(Message::EmailVerified);
     assert!(world.user(person.user().user_id).await.is_verified);
 }
@@ -120,19 +109,14 @@ async fn new_code_is_sent_on_request_and_replaces_the_old_one() {
 #[tokio::test]
 async fn approval_mode_verified_mailbox_does_not_verify_the_account() {
     let world = World::with(&[("REGISTRATION", "approval")]).await;
-    let person = world
-        .person(NewPerson::with(Profile::Member).unverified())
-        .await;
+    let person = world.person(NewPerson::with(Profile::Member).unverified()).await;
     person
         .post("/users/email-verification", json!({}))
         .await
         .expect_success(Message::VerificationSent);
     let code = world.mailed_code(person.user().email.as_str()).await;
     let proof = json!({ "email": person.user().email, "code": code });
-    person
-        .put("/users/email-verification", proof)
-        .await
-        .expect_success(Message::EmailVerified);
+    person.put("/users/email-verification", proof).await.expect_success(Message::EmailVerified);
     assert!(!world.user(person.user().user_id).await.is_verified);
     let path = format!("/team/{}", person.user().user_id);
     world
@@ -151,10 +135,7 @@ async fn address_taken_meanwhile_is_refused_at_verification() {
     for person in [&one, &two] {
         let path = format!("/users/{}", person.user().user_id);
         person
-            .put(
-                &path,
-                json!({ "password": PASSWORD, "email": "voulue@example.org" }),
-            )
+            .put(&path, json!({ "password": PASSWORD, "email": "voulue@example.org" }))
             .await
             .expect_success(Message::UserUpdated);
     }
@@ -184,9 +165,7 @@ async fn address_taken_meanwhile_is_refused_at_verification() {
 #[tokio::test]
 async fn code_used_fifty_times_at_once_verifies_once() {
     let world = World::new().await;
-    let person = world
-        .person(NewPerson::with(Profile::Member).unverified())
-        .await;
+    let person = world.person(NewPerson::with(Profile::Member).unverified()).await;
     person
         .post("/users/email-verification", json!({}))
         .await
@@ -194,24 +173,17 @@ async fn code_used_fifty_times_at_once_verifies_once() {
     let proof = json!({ "email": person.user().email, "code": world.mailed_link(person.user().email.as_str()).await });
     let people: Vec<_> = (0..50).map(|_| world.anonymous()).collect();
     let answers = join_all(
-        people
-            .iter()
-            .map(|person| person.put("/users/email-verification", proof.clone())),
+        people.iter().map(|person| person.put("/users/email-verification", proof.clone())),
     )
     .await;
-    assert_eq!(
-        answers.iter().filter(|answer| answer.status == 200).count(),
-        1
-    );
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
 }
 
 #[tokio::test]
 async fn changes_beside_the_first_verification_keep_the_session() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     for _ in 0..5 {
-        let person = world
-            .person(NewPerson::with(Profile::Member).unverified())
-            .await;
+        let person = world.person(NewPerson::with(Profile::Member).unverified()).await;
         let email = person.user().email.as_str();
         person
             .post("/users/email-verification", json!({}))
@@ -220,10 +192,8 @@ async fn changes_beside_the_first_verification_keep_the_session() {
         let proof = json!({ "email": email, "code": world.mailed_link(email).await });
         let path = format!("/users/{}", person.user().user_id);
         let changes = (0..6).map(|_| person.put(&path, json!({ "name": "Amel" })));
-        let (verified, changed) = tokio::join!(
-            person.put("/users/email-verification", proof),
-            join_all(changes)
-        );
+        let (verified, changed) =
+            tokio::join!(person.put("/users/email-verification", proof), join_all(changes));
         verified.expect_success(Message::EmailVerified);
         for answer in changed {
             answer.expect_success(Message::UserUpdated);
@@ -241,10 +211,7 @@ async fn missing_fields_are_reported() {
         .expect_error(ErrorCode::BadAuthCombination);
     world
         .anonymous()
-        .put(
-            "/users/email-verification",
-            json!({ "email": "a@example.org" }),
-        )
+        .put("/users/email-verification", json!({ "email": "a@example.org" }))
         .await
         .expect_field_error("code", ErrorCode::FieldRequired);
 }
@@ -255,10 +222,7 @@ async fn request_for_a_foreign_address_keeps_the_owners_code_valid() {
     let attacker = world.member().await;
     let path = format!("/users/{}", attacker.user().user_id);
     attacker
-        .put(
-            &path,
-            json!({ "password": PASSWORD, "email": "amel@example.org" }),
-        )
+        .put(&path, json!({ "password": PASSWORD, "email": "amel@example.org" }))
         .await
         .expect_success(Message::UserUpdated);
     let payload = json!({

@@ -9,59 +9,28 @@ use store::CoursesLeft;
 use tests::{Answer, NewPerson, PASSWORD, Person, World};
 
 async fn erase(by: &Person, id: impl std::fmt::Display, payload: Value) -> Answer {
-    by.json()
-        .send(
-            Method::DELETE,
-            &format!("/api/v1/users/{id}"),
-            payload.to_string().into(),
-        )
-        .await
+    by.json().send(Method::DELETE, &format!("/api/v1/users/{id}"), payload.to_string().into()).await
 }
 
 #[tokio::test]
 async fn erasure_removes_personal_data_and_frees_the_address() {
     let world = World::new().await;
-    let member = world
-        .person(NewPerson::with(Profile::Member).with_phone("216", "20123456"))
-        .await;
+    let member = world.person(NewPerson::with(Profile::Member).with_phone("216", "20123456")).await;
     let (id, email) = (member.user().user_id, member.user().email.to_string());
     let picture = include_bytes!("../../../functions/files/src/default.png");
     let sent = member
         .with("content-type", "image/png")
-        .send(
-            Method::POST,
-            "/api/v1/users/avatar",
-            picture.as_slice().into(),
-        )
+        .send(Method::POST, "/api/v1/users/avatar", picture.as_slice().into())
         .await;
-    let avatar = sent.expect_success(Message::AvatarUpdated)["avatar"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    erase(&member, id, json!({}))
-        .await
-        .expect_field_error("password", ErrorCode::FieldRequired);
+    let avatar = sent.expect_success(Message::AvatarUpdated)["avatar"].as_str().unwrap().to_owned();
+    erase(&member, id, json!({})).await.expect_field_error("password", ErrorCode::FieldRequired);
     erase(&member, id, json!({ "password": "x" }))
         .await
         .expect_error(ErrorCode::BadAuthCombination);
-    erase(&member, id, json!({ "password": PASSWORD }))
-        .await
-        .expect_success(Message::UserDeleted);
-    member
-        .get("/auth/check")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    world
-        .anonymous()
-        .login(&email, PASSWORD)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    world
-        .admin()
-        .await
-        .get(&format!("/users/{id}"))
-        .await
-        .expect_error(ErrorCode::UserNotFound);
+    erase(&member, id, json!({ "password": PASSWORD })).await.expect_success(Message::UserDeleted);
+    member.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
+    world.anonymous().login(&email, PASSWORD).await.expect_error(ErrorCode::BadAuthCombination);
+    world.admin().await.get(&format!("/users/{id}")).await.expect_error(ErrorCode::UserNotFound);
     world.deliver().await;
     world.clock().advance(Duration::from_secs(60));
     world.sweep().await;
@@ -76,21 +45,10 @@ async fn erasure_removes_personal_data_and_frees_the_address() {
         item["sk"]["S"] == "DEVICES" && item["pk"]["S"] == format!("USER#{id}").as_str()
     };
     assert!(!world.items("transient").iter().any(is_devices));
-    for trace in [
-        email.as_str(),
-        "20123456",
-        "Ben Salah",
-        "Amina",
-        "duePk",
-        "listPk",
-    ] {
+    for trace in [email.as_str(), "20123456", "Ben Salah", "Amina", "duePk", "listPk"] {
         assert!(!left[0].contains(trace), "{trace} in {left:?}");
     }
-    world
-        .anonymous()
-        .send(Method::GET, &avatar, "".into())
-        .await
-        .expect_error(ErrorCode::NotFound);
+    world.anonymous().send(Method::GET, &avatar, "".into()).await.expect_error(ErrorCode::NotFound);
     let payload = json!({ "name": "Amel", "lastName": "Trabelsi", "email": email, "password": "clé de sol et fa", "committeeID": world.committee() });
     world
         .anonymous()
@@ -108,25 +66,17 @@ async fn password_of_spaces_is_a_password_everywhere() {
         "committeeID": world.committee(),
     });
     let anonymous = world.anonymous();
-    anonymous
-        .post("/users/register", payload)
-        .await
-        .expect_success(Message::UserRegistered);
+    anonymous.post("/users/register", payload).await.expect_success(Message::UserRegistered);
     let login = anonymous.login("amel@example.org", &password).await;
     let user = login.expect_success(Message::LoginSuccess)["user"].clone();
     let owner = anonymous.with_token(user["token"].as_str().unwrap());
     let id = user["userID"].as_str().unwrap();
     let change = json!({ "phoneCode": "216", "phone": "20123456", "password": password });
-    owner
-        .put(&format!("/users/{id}"), change)
-        .await
-        .expect_success(Message::UserUpdated);
+    owner.put(&format!("/users/{id}"), change).await.expect_success(Message::UserUpdated);
     erase(&owner, id, json!({ "password": "" }))
         .await
         .expect_field_error("password", ErrorCode::FieldRequired);
-    erase(&owner, id, json!({ "password": password }))
-        .await
-        .expect_success(Message::UserDeleted);
+    erase(&owner, id, json!({ "password": password })).await.expect_success(Message::UserDeleted);
 }
 
 /// Files are deleted with their owner. Courses stay, with the contact data of the committee.
@@ -140,10 +90,7 @@ async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
     let id = trainer.user().user_id;
     let file =
         json!({ "name": "a.txt", "contentType": "text/plain", "size": 5, "visibility": "public" });
-    trainer
-        .post("/files", file)
-        .await
-        .expect_success(Message::FileCreated);
+    trainer.post("/files", file).await.expect_success(Message::FileCreated);
     let payload = |title: &str| {
         json!({
             "courseTitle": title, "description": "Tout ce qu’il faut savoir, en trois jours.", "courseType": "ONLINE", "sectionOfMatter": "Énergie",
@@ -163,45 +110,26 @@ async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
         .post(&format!("{}/publish", courses[0]), json!({}))
         .await
         .expect_success(Message::CoursePublished);
-    trainer
-        .delete(&courses[2])
-        .await
-        .expect_success(Message::CourseArchived);
-    erase(&trainer, id, json!({ "password": PASSWORD }))
-        .await
-        .expect_success(Message::UserDeleted);
+    trainer.delete(&courses[2]).await.expect_success(Message::CourseArchived);
+    erase(&trainer, id, json!({ "password": PASSWORD })).await.expect_success(Message::UserDeleted);
     world.deliver().await;
     for path in &courses {
         let course = reader.get(path).await.expect_ok()["course"].clone();
         let committee = reader.user().committee_id.to_string();
         let (phone, email) = ("+21671123456", "admin@example.org");
         assert_eq!(
-            (
-                &course["contactPerson"],
-                &course["contactPhone"],
-                &course["contactEmail"]
-            ),
+            (&course["contactPerson"], &course["contactPhone"], &course["contactEmail"]),
             (&json!(null), &json!(phone), &json!(email))
         );
-        assert_eq!(
-            (&course["committeeID"], &course["createdBy"]),
-            (&json!(committee), &json!(id))
-        );
+        assert_eq!((&course["committeeID"], &course["createdBy"]), (&json!(committee), &json!(id)));
     }
     assert_eq!(
-        reader
-            .get("/courses/search-all?q=soudure")
-            .await
-            .expect_ok()["courses"][0]["courseTitle"],
+        reader.get("/courses/search-all?q=soudure").await.expect_ok()["courses"][0]["courseTitle"],
         "Soudure"
     );
     world.clock().advance(Duration::from_secs(901));
     world.sweep().await;
-    let items: Vec<String> = world
-        .items("records")
-        .iter()
-        .map(Value::to_string)
-        .collect();
+    let items: Vec<String> = world.items("records").iter().map(Value::to_string).collect();
     assert!(!items.iter().any(|item| item.contains("FILE#")
         || item.contains("amina@")
         || item.contains("20123456")));
@@ -220,14 +148,9 @@ async fn erasure_replaces_the_contacts_of_more_courses_than_one_step_reads() {
         created.expect_success(Message::CourseCreated);
     }
     let password = json!({ "password": PASSWORD });
-    erase(&trainer, trainer.user().user_id, password)
-        .await
-        .expect_success(Message::UserDeleted);
+    erase(&trainer, trainer.user().user_id, password).await.expect_success(Message::UserDeleted);
     let with_contact = || {
-        let items = world
-            .items("records")
-            .into_iter()
-            .map(|item| item.to_string());
+        let items = world.items("records").into_iter().map(|item| item.to_string());
         items.filter(|item| item.contains("amina@")).count()
     };
     assert_eq!(with_contact(), 101);
@@ -247,15 +170,10 @@ async fn erasure_of_many_steps_reads_the_courses_once_more() {
     let created = trainer.post("/courses", course).await;
     created.expect_success(Message::CourseCreated);
     let id = trainer.user().user_id;
-    erase(&trainer, id, json!({ "password": PASSWORD }))
-        .await
-        .expect_success(Message::UserDeleted);
+    erase(&trainer, id, json!({ "password": PASSWORD })).await.expect_success(Message::UserDeleted);
     let (store, now) = (&world.setup().store, world.clock().now());
     let erasure = store.erasure(id, now).await.unwrap().unwrap();
-    store
-        .continue_erasure(&erasure, &CoursesLeft::None, now)
-        .await
-        .unwrap();
+    store.continue_erasure(&erasure, &CoursesLeft::None, now).await.unwrap();
     world.clock().advance(Duration::from_secs(61));
     world.deliver().await;
     let items = world.items("records");
@@ -280,13 +198,9 @@ async fn data_written_during_erasure_is_removed_too() {
     while !world.cloud().faults().left().is_empty() {
         tokio::task::yield_now().await;
     }
-    erase(
-        &member,
-        member.user().user_id,
-        json!({ "password": PASSWORD }),
-    )
-    .await
-    .expect_success(Message::UserDeleted);
+    erase(&member, member.user().user_id, json!({ "password": PASSWORD }))
+        .await
+        .expect_success(Message::UserDeleted);
     world.deliver().await;
     posting.await.unwrap().expect_success(Message::FileCreated);
     for _ in 0..2 {
@@ -309,36 +223,21 @@ async fn files_are_hidden_even_if_the_avatar_cannot_be_removed() {
     let picture = include_bytes!("../../../functions/files/src/default.png");
     let sent = member
         .with("content-type", "image/png")
-        .send(
-            Method::POST,
-            "/api/v1/users/avatar",
-            picture.as_slice().into(),
-        )
+        .send(Method::POST, "/api/v1/users/avatar", picture.as_slice().into())
         .await;
     sent.expect_success(Message::AvatarUpdated);
     let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
-    let id = member
-        .post("/files", file)
-        .await
-        .expect_success(Message::FileCreated)["file"]["fileID"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let id =
+        member.post("/files", file).await.expect_success(Message::FileCreated)["file"]["fileID"]
+            .as_str()
+            .unwrap()
+            .to_owned();
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
-    erase(
-        &member,
-        member.user().user_id,
-        json!({ "password": PASSWORD }),
-    )
-    .await
-    .expect_success(Message::UserDeleted);
-    world.deliver().await;
-    let file_after = world
-        .setup()
-        .store
-        .file(domain::FileId::or_none(&id))
+    erase(&member, member.user().user_id, json!({ "password": PASSWORD }))
         .await
-        .unwrap();
+        .expect_success(Message::UserDeleted);
+    world.deliver().await;
+    let file_after = world.setup().store.file(domain::FileId::or_none(&id)).await.unwrap();
     assert_eq!(file_after, None);
 }
 
@@ -347,21 +246,14 @@ async fn super_admin_can_erase_any_account_and_audit_has_no_personal_data() {
     let world = World::new().await;
     let admin = world.admin().await;
     let member = world.member().await;
-    erase(&admin, member.user().user_id, json!({}))
-        .await
-        .expect_success(Message::UserDeleted);
-    erase(&admin, member.user().user_id, json!({}))
-        .await
-        .expect_error(ErrorCode::UserNotFound);
+    erase(&admin, member.user().user_id, json!({})).await.expect_success(Message::UserDeleted);
+    erase(&admin, member.user().user_id, json!({})).await.expect_error(ErrorCode::UserNotFound);
     let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
     assert_eq!(
         (&audit[0]["action"], &audit[0]["targetID"]),
         (&json!("USER_DELETED"), &json!(member.user().user_id))
     );
-    assert!(
-        !audit.to_string().contains(member.user().email.as_str()),
-        "{audit}"
-    );
+    assert!(!audit.to_string().contains(member.user().email.as_str()), "{audit}");
 }
 
 #[tokio::test]
@@ -370,20 +262,13 @@ async fn other_callers_cannot_erase() {
     let elsewhere = world.another_committee("Sfax", true).await;
     let (near, far) = (
         world.account(&NewPerson::with(Profile::Member)).await,
-        world
-            .account(&NewPerson::with(Profile::Member).of(elsewhere))
-            .await,
+        world.account(&NewPerson::with(Profile::Member).of(elsewhere)).await,
     );
-    for person in [
-        world.member().await,
-        world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
-    ] {
-        erase(&person, near.user_id, json!({}))
-            .await
-            .expect_error(ErrorCode::Forbidden);
-        erase(&person, far.user_id, json!({}))
-            .await
-            .expect_error(ErrorCode::UserNotFound);
+    for person in
+        [world.member().await, world.person(NewPerson::with(Profile::CommitteeAdmin)).await]
+    {
+        erase(&person, near.user_id, json!({})).await.expect_error(ErrorCode::Forbidden);
+        erase(&person, far.user_id, json!({})).await.expect_error(ErrorCode::UserNotFound);
     }
 }
 
@@ -391,37 +276,21 @@ async fn other_callers_cannot_erase() {
 async fn last_super_admin_cannot_be_erased() {
     let world = World::new().await;
     let admin = world.admin().await;
-    erase(
-        &admin,
-        admin.user().user_id,
-        json!({ "password": PASSWORD }),
-    )
-    .await
-    .expect_error(ErrorCode::LastAdmin);
+    erase(&admin, admin.user().user_id, json!({ "password": PASSWORD }))
+        .await
+        .expect_error(ErrorCode::LastAdmin);
     let unverified = NewPerson::with(Profile::SuperAdmin).unverified();
     world.person(unverified).await;
-    erase(
-        &admin,
-        admin.user().user_id,
-        json!({ "password": PASSWORD }),
-    )
-    .await
-    .expect_error(ErrorCode::LastAdmin);
+    erase(&admin, admin.user().user_id, json!({ "password": PASSWORD }))
+        .await
+        .expect_error(ErrorCode::LastAdmin);
     let second = world.person(NewPerson::with(Profile::SuperAdmin)).await;
-    erase(
-        &admin,
-        admin.user().user_id,
-        json!({ "password": PASSWORD }),
-    )
-    .await
-    .expect_success(Message::UserDeleted);
-    erase(
-        &second,
-        second.user().user_id,
-        json!({ "password": PASSWORD }),
-    )
-    .await
-    .expect_error(ErrorCode::LastAdmin);
+    erase(&admin, admin.user().user_id, json!({ "password": PASSWORD }))
+        .await
+        .expect_success(Message::UserDeleted);
+    erase(&second, second.user().user_id, json!({ "password": PASSWORD }))
+        .await
+        .expect_error(ErrorCode::LastAdmin);
 }
 
 #[tokio::test]
@@ -431,15 +300,9 @@ async fn erasure_removes_sent_messages_and_cancels_queued_ones() {
     let sender = world.person(someone).await;
     let send = async |recipients: &[&str]| {
         let payload = json!({ "recipients": recipients, "message": "Bonjour" });
+        sender.post("/sms/bulk", payload).await.expect_success(Message::SmsBulkAccepted);
         sender
-            .post("/sms/bulk", payload)
-            .await
-            .expect_success(Message::SmsBulkAccepted);
-        sender
-            .post(
-                "/sms/single",
-                json!({ "to": recipients[0], "message": "Bonjour" }),
-            )
+            .post("/sms/single", json!({ "to": recipients[0], "message": "Bonjour" }))
             .await
             .expect_success(Message::SmsAccepted);
     };
@@ -448,33 +311,21 @@ async fn erasure_removes_sent_messages_and_cancels_queued_ones() {
     world.sweep().await;
     assert_eq!(world.cloud().recorder().texts().len(), 3);
     send(&["+21620000003", "+21620000004"]).await;
-    erase(
-        &sender,
-        sender.user().user_id,
-        json!({ "password": PASSWORD }),
-    )
-    .await
-    .expect_success(Message::UserDeleted);
+    erase(&sender, sender.user().user_id, json!({ "password": PASSWORD }))
+        .await
+        .expect_success(Message::UserDeleted);
     world.deliver().await;
     for _ in 0..3 {
         world.clock().advance(Duration::from_secs(400));
         world.sweep().await;
     }
-    assert_eq!(
-        world.cloud().recorder().texts().len(),
-        3,
-        "nothing more was sent"
-    );
+    assert_eq!(world.cloud().recorder().texts().len(), 3, "nothing more was sent");
     let left: Vec<Value> = world
         .items("records")
         .into_iter()
         .filter(|item| item.to_string().contains("+2162000000"))
         .collect();
     assert!(left.is_empty(), "{left:?}");
-    let left = world
-        .items("records")
-        .into_iter()
-        .filter(|item| item["sk"]["S"] == "TEXT")
-        .count();
+    let left = world.items("records").into_iter().filter(|item| item["sk"]["S"] == "TEXT").count();
     assert_eq!(left, 0, "the texts are deleted too");
 }

@@ -39,10 +39,8 @@ async fn published_course(person: &Person) -> String {
 /// The identifiers of the courses in `export`, each of which must be there once.
 fn course_ids(export: &Value) -> BTreeSet<String> {
     let courses = export["courses"].as_array().unwrap();
-    let ids: BTreeSet<String> = courses
-        .iter()
-        .map(|course| course["courseID"].as_str().unwrap().to_owned())
-        .collect();
+    let ids: BTreeSet<String> =
+        courses.iter().map(|course| course["courseID"].as_str().unwrap().to_owned()).collect();
     assert_eq!(ids.len(), courses.len());
     ids
 }
@@ -72,14 +70,9 @@ async fn export_contains_everything_stored_about_the_caller() {
         .expect_success(Message::TeamMemberUpdated);
     let export = member.get(&format!("/users/{id}/export")).await.expect_ok()["export"].clone();
     assert_eq!(export["user"].as_object().unwrap().len(), 18);
-    for (list, count) in [
-        ("activity", 1),
-        ("sessions", 1),
-        ("audit", 0),
-        ("files", 0),
-        ("courses", 0),
-        ("sms", 0),
-    ] {
+    for (list, count) in
+        [("activity", 1), ("sessions", 1), ("audit", 0), ("files", 0), ("courses", 0), ("sms", 0)]
+    {
         assert_eq!(export[list].as_array().unwrap().len(), count, "{list}");
     }
 }
@@ -93,10 +86,7 @@ async fn export_contains_own_files_and_courses() {
     );
     let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
     for person in [&trainer, &other] {
-        person
-            .post("/files", file.clone())
-            .await
-            .expect_success(Message::FileCreated);
+        person.post("/files", file.clone()).await.expect_success(Message::FileCreated);
         for title in ["Soudure", "Brasage"] {
             let course = person
                 .post("/courses", json!({ "courseTitle": title }))
@@ -105,10 +95,7 @@ async fn export_contains_own_files_and_courses() {
                 .clone();
             if title == "Soudure" {
                 person
-                    .delete(&format!(
-                        "/courses/{}",
-                        course["courseID"].as_str().unwrap()
-                    ))
+                    .delete(&format!("/courses/{}", course["courseID"].as_str().unwrap()))
                     .await
                     .expect_success(Message::CourseArchived);
             }
@@ -120,21 +107,14 @@ async fn export_contains_own_files_and_courses() {
         .expect_ok()["export"]
         .clone();
     let courses = export["courses"].as_array().unwrap();
-    let mut states: Vec<&str> = courses
-        .iter()
-        .map(|course| course["state"].as_str().unwrap())
-        .collect();
+    let mut states: Vec<&str> =
+        courses.iter().map(|course| course["state"].as_str().unwrap()).collect();
     states.sort_unstable();
     assert_eq!(states, ["ARCHIVED", "DRAFT"]);
-    assert!(courses.iter().all(
-        |course| course["createdBy"] == json!(trainer.user().user_id)
-            && course.as_object().unwrap().len() == 25
-    ));
+    assert!(courses.iter().all(|course| course["createdBy"] == json!(trainer.user().user_id)
+        && course.as_object().unwrap().len() == 25));
     assert_eq!(
-        (
-            export["files"].as_array().unwrap().len(),
-            &export["files"][0]["name"]
-        ),
+        (export["files"].as_array().unwrap().len(), &export["files"][0]["name"]),
         (1, &json!("a.txt"))
     );
 }
@@ -149,35 +129,24 @@ async fn export_of_another_account_returns_403() {
             .await
             .expect_error(ErrorCode::Forbidden);
     }
-    world
-        .member()
-        .await
-        .get("/users/x/export")
-        .await
-        .expect_error(ErrorCode::UserNotFound);
+    world.member().await.get("/users/x/export").await.expect_error(ErrorCode::UserNotFound);
 }
 
 #[tokio::test]
 async fn export_contains_sent_messages() {
     let world = World::new().await;
-    let (sender, other) = (
-        world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
-        world.admin().await,
-    );
+    let (sender, other) =
+        (world.person(NewPerson::with(Profile::CommitteeAdmin)).await, world.admin().await);
     for person in [&sender, &other] {
         person
-            .post(
-                "/sms/single",
-                json!({ "to": "+21620123456", "message": "Bonjour" }),
-            )
+            .post("/sms/single", json!({ "to": "+21620123456", "message": "Bonjour" }))
             .await
             .expect_success(Message::SmsAccepted);
     }
-    let sms = sender
-        .get(&format!("/users/{}/export", sender.user().user_id))
-        .await
-        .expect_ok()["export"]["sms"]
-        .clone();
+    let sms =
+        sender.get(&format!("/users/{}/export", sender.user().user_id)).await.expect_ok()["export"]
+            ["sms"]
+            .clone();
     assert_eq!(
         (sms.as_array().unwrap().len(), &sms[0]["userID"]),
         (1, &json!(sender.user().user_id))
@@ -193,10 +162,7 @@ async fn export_of_200_long_courses_is_whole_behind_a_link() {
         expected.insert(created_course(&trainer, &description).await);
     }
     // An upload has more time than a request to the tables.
-    let slow = Fault {
-        delay_ms: Some(1_200),
-        ..Fault::new(Mode::Slow).on("PutObject")
-    };
+    let slow = Fault { delay_ms: Some(1_200), ..Fault::new(Mode::Slow).on("PutObject") };
     world.inject_fault_in(Service::S3, slow);
     let link = export_of(&trainer).await;
     let url = link["url"].as_str().unwrap();
@@ -234,10 +200,7 @@ async fn export_link_opens_only_its_own_object() {
     let (object, signature) = link["url"].as_str().unwrap().split_once('?').unwrap();
     let (other_object, _) = other["url"].as_str().unwrap().split_once('?').unwrap();
     assert_ne!(object, other_object);
-    for url in [
-        other_object.to_owned(),
-        format!("{other_object}?{signature}"),
-    ] {
+    for url in [other_object.to_owned(), format!("{other_object}?{signature}")] {
         assert_eq!(fetch(&url).await.0, 403, "{url}");
     }
 }
@@ -251,14 +214,8 @@ async fn author_who_moved_does_not_export_drafts_of_the_former_committee() {
     let published = published_course(&trainer).await;
     let trainer = changed(&world, &trainer, json!({ "committeeID": sfax })).await;
     let new_draft = created_course(&trainer, "Nouveau cours.").await;
-    trainer
-        .get(&format!("/courses/{old_draft}"))
-        .await
-        .expect_error(ErrorCode::CourseNotFound);
-    assert_eq!(
-        course_ids(&export_of(&trainer).await),
-        BTreeSet::from([published, new_draft])
-    );
+    trainer.get(&format!("/courses/{old_draft}")).await.expect_error(ErrorCode::CourseNotFound);
+    assert_eq!(course_ids(&export_of(&trainer).await), BTreeSet::from([published, new_draft]));
 }
 
 #[tokio::test]
@@ -269,10 +226,7 @@ async fn unverified_author_exports_published_courses_only() {
     created_course(&trainer, "Cours inachevé.").await;
     let published = published_course(&trainer).await;
     trainer
-        .post(
-            "/sms/single",
-            json!({ "to": "+21620123456", "message": "Bonjour" }),
-        )
+        .post("/sms/single", json!({ "to": "+21620123456", "message": "Bonjour" }))
         .await
         .expect_success(Message::SmsAccepted);
     let trainer = changed(&world, &trainer, json!({ "isVerified": false })).await;
@@ -286,15 +240,10 @@ async fn export_contains_the_audit_entries_that_its_owner_may_read() {
     let world = World::new().await;
     let sfax = world.another_committee("Sfax", true).await;
     let member = world.member().await;
-    let far = world
-        .account(&NewPerson::with(Profile::Member).of(sfax))
-        .await;
+    let far = world.account(&NewPerson::with(Profile::Member).of(sfax)).await;
     let chief = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     chief
-        .put(
-            &format!("/team/{}", member.user().user_id),
-            json!({ "role": "x" }),
-        )
+        .put(&format!("/team/{}", member.user().user_id), json!({ "role": "x" }))
         .await
         .expect_success(Message::TeamMemberUpdated);
     let chief = changed(&world, &chief, json!({ "committeeID": sfax })).await;
@@ -317,10 +266,7 @@ async fn export_contains_no_expired_entries() {
     let world = World::new().await;
     let sender = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     sender
-        .post(
-            "/sms/single",
-            json!({ "to": "+21620123456", "message": "Bonjour" }),
-        )
+        .post("/sms/single", json!({ "to": "+21620123456", "message": "Bonjour" }))
         .await
         .expect_success(Message::SmsAccepted);
     let sender = changed(&world, &sender, json!({ "role": "Trésorière" })).await;
@@ -359,10 +305,7 @@ async fn eleventh_export_within_an_hour_is_refused() {
     for _ in 0..10 {
         member.get(&path).await.expect_ok();
     }
-    member
-        .get(&path)
-        .await
-        .expect_error(ErrorCode::TooManyAttempts);
+    member.get(&path).await.expect_error(ErrorCode::TooManyAttempts);
     world.clock().advance(Duration::from_secs(3600));
     member.get(&path).await.expect_ok();
 }

@@ -93,10 +93,7 @@ async fn invoke(world: &World, detail: Value) -> Result<(), Error> {
         "detail": detail,
     });
     let worker = world.consumers().worker.clone();
-    worker
-        .answer(serde_json::from_value(event)?)
-        .await
-        .map(|_| ())
+    worker.answer(serde_json::from_value(event)?).await.map(|_| ())
 }
 
 /// Reports `example` about a mail to `email` that is sent now.
@@ -109,10 +106,7 @@ async fn report(world: &World, example: &str, email: &str) {
 async fn is_code_sent(world: &World, email: &str) -> bool {
     world.clock().advance(Duration::from_secs(3600));
     let before = world.mails(email).await.len();
-    let asked = world
-        .anonymous()
-        .post("/auth/passwordless", json!({ "email": email }))
-        .await;
+    let asked = world.anonymous().post("/auth/passwordless", json!({ "email": email })).await;
     asked.expect_success(Message::PasswordlessSent);
     world.mails(email).await.len() > before
 }
@@ -120,10 +114,7 @@ async fn is_code_sent(world: &World, email: &str) -> bool {
 /// The audited actions on `user`, newest first, with what stopped their mails before and after.
 async fn audited(world: &World, user: UserId) -> Vec<[Value; 3]> {
     let admin = world.admin().await;
-    let audit = admin
-        .get(&format!("/audit?userID={user}"))
-        .await
-        .expect_ok();
+    let audit = admin.get(&format!("/audit?userID={user}")).await.expect_ok();
     let entries = audit["audit"].as_array().unwrap().iter();
     entries
         .map(|entry| {

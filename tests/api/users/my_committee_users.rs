@@ -7,10 +7,8 @@ use tests::{NewPerson, Person, World};
 async fn names(person: &Person, query: &str) -> Vec<String> {
     let (mut all, mut cursor) = (Vec::new(), String::new());
     for _ in 0..20 {
-        let page = person
-            .get(&format!("/users/my-committee-users?{query}{cursor}"))
-            .await
-            .expect_ok();
+        let page =
+            person.get(&format!("/users/my-committee-users?{query}{cursor}")).await.expect_ok();
         all.extend(
             page["users"]
                 .as_array()
@@ -44,42 +42,15 @@ async fn list_is_sorted_by_folded_name_in_pages() {
     let world = World::new().await;
     let admin = world.admin().await;
     let elsewhere = world.another_committee("Sfax", true).await;
-    for (name, last_name) in [
-        ("Élodie", "Zouari"),
-        ("amel", "élyès"),
-        ("Zied", "Abidi"),
-        ("Amel", "abidi"),
-    ] {
-        named(
-            &world,
-            &admin,
-            NewPerson::with(Profile::Member),
-            name,
-            last_name,
-        )
-        .await;
+    for (name, last_name) in
+        [("Élodie", "Zouari"), ("amel", "élyès"), ("Zied", "Abidi"), ("Amel", "abidi")]
+    {
+        named(&world, &admin, NewPerson::with(Profile::Member), name, last_name).await;
     }
-    named(
-        &world,
-        &admin,
-        NewPerson::with(Profile::Member).of(elsewhere),
-        "Autre",
-        "Part",
-    )
-    .await;
-    let expected = [
-        "abidi Amel",
-        "Abidi Zied",
-        "Admin Super",
-        "élyès amel",
-        "Zouari Élodie",
-    ];
+    named(&world, &admin, NewPerson::with(Profile::Member).of(elsewhere), "Autre", "Part").await;
+    let expected = ["abidi Amel", "Abidi Zied", "Admin Super", "élyès amel", "Zouari Élodie"];
     for limit in 1..=6 {
-        assert_eq!(
-            names(&admin, &format!("limit={limit}")).await,
-            expected,
-            "{limit}"
-        );
+        assert_eq!(names(&admin, &format!("limit={limit}")).await, expected, "{limit}");
     }
 }
 
@@ -87,22 +58,8 @@ async fn list_is_sorted_by_folded_name_in_pages() {
 async fn filters_are_exact_and_search_matches_word_prefixes() {
     let world = World::new().await;
     let admin = world.admin().await;
-    named(
-        &world,
-        &admin,
-        NewPerson::with(Profile::Trainer),
-        "Élodie",
-        "Ben Zouari",
-    )
-    .await;
-    named(
-        &world,
-        &admin,
-        NewPerson::with(Profile::Member).inactive(),
-        "Amel",
-        "Trabelsi",
-    )
-    .await;
+    named(&world, &admin, NewPerson::with(Profile::Trainer), "Élodie", "Ben Zouari").await;
+    named(&world, &admin, NewPerson::with(Profile::Member).inactive(), "Amel", "Trabelsi").await;
     for (query, expected) in [
         ("isActive=false", vec!["Trabelsi Amel"]),
         ("profile=TR", vec!["Ben Zouari Élodie"]),
@@ -112,10 +69,7 @@ async fn filters_are_exact_and_search_matches_word_prefixes() {
         ("q=elo+ben", vec!["Ben Zouari Élodie"]),
         ("q=ouari", vec![]),
         ("q=admin@ex", vec!["Admin Super"]),
-        (
-            "q=",
-            vec!["Admin Super", "Ben Zouari Élodie", "Trabelsi Amel"],
-        ),
+        ("q=", vec!["Admin Super", "Ben Zouari Élodie", "Trabelsi Amel"]),
     ] {
         assert_eq!(names(&admin, query).await, expected, "{query}");
     }
@@ -242,14 +196,7 @@ async fn filtered_pages_stay_complete_during_registrations() {
     let world = World::new().await;
     let admin = world.admin().await;
     for name in ["b", "d", "f", "h"] {
-        named(
-            &world,
-            &admin,
-            NewPerson::with(Profile::Trainer),
-            name,
-            name,
-        )
-        .await;
+        named(&world, &admin, NewPerson::with(Profile::Trainer), name, name).await;
     }
     let (mut found, mut cursor) = (Vec::new(), String::new());
     // One joins before and one after each page's end.
@@ -258,14 +205,7 @@ async fn filtered_pages_stay_complete_during_registrations() {
         let page = admin.get(&path).await.expect_ok();
         let users = page["users"].as_array().unwrap();
         found.extend(users.iter().map(|user| text(&user["name"]).to_owned()));
-        named(
-            &world,
-            &admin,
-            NewPerson::with(Profile::Trainer),
-            later,
-            later,
-        )
-        .await;
+        named(&world, &admin, NewPerson::with(Profile::Trainer), later, later).await;
         match page["nextCursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
             None => break,
@@ -302,21 +242,10 @@ async fn filter_with_few_matches_needs_at_most_four_round_trips() {
     let world = World::new().await;
     let admin = world.admin().await;
     for _ in 0..310 {
-        world
-            .unhashed_account(&NewPerson::with(Profile::Member))
-            .await;
+        world.unhashed_account(&NewPerson::with(Profile::Member)).await;
     }
-    named(
-        &world,
-        &admin,
-        NewPerson::with(Profile::Trainer),
-        "Zied",
-        "Zouari",
-    )
-    .await;
-    let page = admin
-        .get("/users/my-committee-users?profile=TR&limit=1")
-        .await;
+    named(&world, &admin, NewPerson::with(Profile::Trainer), "Zied", "Zouari").await;
+    let page = admin.get("/users/my-committee-users?profile=TR&limit=1").await;
     assert!(page.cost.round_trips <= 4, "{:?}", page.cost);
     let page = page.expect_ok();
     assert_eq!(page["users"], json!([]));
@@ -324,10 +253,8 @@ async fn filter_with_few_matches_needs_at_most_four_round_trips() {
     let elsewhere = world.another_committee("Sfax", true).await;
     let root = NewPerson::with(Profile::SuperAdmin).of(elsewhere);
     let root = world.person(root).await;
-    let path = format!(
-        "/users/my-committee-users?profile=TR&limit=1&committeeID={}",
-        world.committee()
-    );
+    let path =
+        format!("/users/my-committee-users?profile=TR&limit=1&committeeID={}", world.committee());
     let page = root.get(&path).await;
     assert!(page.cost.round_trips <= 4, "{:?}", page.cost);
     page.expect_ok();
@@ -341,19 +268,9 @@ async fn shorter_name_is_sorted_before_its_extensions() {
     let world = World::new().await;
     let admin = world.admin().await;
     for last_name in ["Ben!", "Ben Ali", "Ben", "Ben'x"] {
-        named(
-            &world,
-            &admin,
-            NewPerson::with(Profile::Member),
-            "X",
-            last_name,
-        )
-        .await;
+        named(&world, &admin, NewPerson::with(Profile::Member), "X", last_name).await;
     }
-    assert_eq!(
-        names(&admin, "q=ben").await,
-        ["Ben X", "Ben Ali X", "Ben! X", "Ben'x X"]
-    );
+    assert_eq!(names(&admin, "q=ben").await, ["Ben X", "Ben Ali X", "Ben! X", "Ben'x X"]);
 }
 
 #[tokio::test]
@@ -361,21 +278,14 @@ async fn fields_depend_on_profile_and_unverified_get_403() {
     let world = World::new().await;
     for (someone, fields) in [
         (NewPerson::with(Profile::Member), 7),
-        (
-            NewPerson::with(Profile::Member).granted(&[Grant::UsersRead]),
-            17,
-        ),
+        (NewPerson::with(Profile::Member).granted(&[Grant::UsersRead]), 17),
         (NewPerson::with(Profile::Trainer), 17),
         (NewPerson::with(Profile::CommitteeAdmin), 17),
     ] {
         let person = world.person(someone).await;
         let users = person.get("/users/my-committee-users").await.expect_ok()["users"].clone();
         assert!(
-            users
-                .as_array()
-                .unwrap()
-                .iter()
-                .all(|user| user.as_object().unwrap().len() == fields),
+            users.as_array().unwrap().iter().all(|user| user.as_object().unwrap().len() == fields),
             "{users}"
         );
     }
@@ -397,21 +307,14 @@ async fn fields_depend_on_profile_and_unverified_get_403() {
 async fn cursor_is_bound_to_its_filter_and_caller() {
     let world = World::new().await;
     let (admin, member) = (world.admin().await, world.member().await);
-    let page = admin
-        .get("/users/my-committee-users?limit=1")
-        .await
-        .expect_ok();
+    let page = admin.get("/users/my-committee-users?limit=1").await.expect_ok();
     let cursor = text(&page["nextCursor"]);
     let elsewhere = world.another_committee("Sfax", true).await;
-    for other in [
-        "profile=MB".to_owned(),
-        "isVerified=true".to_owned(),
-        format!("committeeID={elsewhere}"),
-    ] {
+    for other in
+        ["profile=MB".to_owned(), "isVerified=true".to_owned(), format!("committeeID={elsewhere}")]
+    {
         admin
-            .get(&format!(
-                "/users/my-committee-users?{other}&cursor={cursor}"
-            ))
+            .get(&format!("/users/my-committee-users?{other}&cursor={cursor}"))
             .await
             .expect_field_error("cursor", ErrorCode::InvalidCursor);
     }

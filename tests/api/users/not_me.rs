@@ -25,22 +25,13 @@ async fn owner_removes_an_account_that_they_did_not_register() {
             .expect_success(Message::UserStatusUpdated);
     }
     for _ in 0..21 {
-        not_me(&world, "wrong")
-            .await
-            .expect_error(ErrorCode::VerificationInvalid);
+        not_me(&world, "wrong").await.expect_error(ErrorCode::VerificationInvalid);
     }
     world.clock().advance(Duration::from_secs(3 * 86_400));
-    not_me(&world, &code)
-        .await
-        .expect_success(Message::AccountRemoved);
-    attacker
-        .get("/auth/current-user")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    not_me(&world, &code).await.expect_success(Message::AccountRemoved);
+    attacker.get("/auth/current-user").await.expect_error(ErrorCode::BadAuthCombination);
     assert!(sign_in(&world).await.is_none());
-    not_me(&world, &code)
-        .await
-        .expect_error(ErrorCode::VerificationInvalid);
+    not_me(&world, &code).await.expect_error(ErrorCode::VerificationInvalid);
     // The address is free again.
     registrant(&world).await;
 }
@@ -51,12 +42,8 @@ async fn removal_code_is_invalid_once_the_mailbox_is_verified() {
     let person = registrant(&world).await;
     let removal = removal_code(&world).await;
     let code = world.mailed_code(ADDRESS).await;
-    verify(&person, ADDRESS, &code)
-        .await
-        .expect_success(Message::EmailVerified);
-    not_me(&world, &removal)
-        .await
-        .expect_error(ErrorCode::VerificationInvalid);
+    verify(&person, ADDRESS, &code).await.expect_success(Message::EmailVerified);
+    not_me(&world, &removal).await.expect_error(ErrorCode::VerificationInvalid);
     person.get("/auth/current-user").await.expect_ok();
 }
 
@@ -64,10 +51,9 @@ async fn removal_code_is_invalid_once_the_mailbox_is_verified() {
 async fn malformed_or_unknown_removal_is_rejected() {
     let world = World::new().await;
     let anonymous = world.anonymous();
-    for (payload, field) in [
-        (json!({ "email": ADDRESS }), "code"),
-        (json!({ "code": "a" }), "email"),
-    ] {
+    for (payload, field) in
+        [(json!({ "email": ADDRESS }), "code"), (json!({ "code": "a" }), "email")]
+    {
         let answer = anonymous.post("/users/not-me", payload).await;
         answer.expect_field_error(field, ErrorCode::FieldRequired);
     }

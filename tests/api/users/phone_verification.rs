@@ -15,10 +15,7 @@ async fn texted_code_verifies_the_number_and_a_new_number_is_unverified() {
         .await
         .expect_field_error("phone", ErrorCode::FieldRequired);
     member
-        .put(
-            &own,
-            json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" }),
-        )
+        .put(&own, json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" }))
         .await
         .expect_success(Message::UserUpdated);
     member
@@ -40,10 +37,7 @@ async fn texted_code_verifies_the_number_and_a_new_number_is_unverified() {
         .await
         .expect_error(ErrorCode::VerificationInvalid);
     member
-        .put(
-            &own,
-            json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123457" }),
-        )
+        .put(&own, json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123457" }))
         .await
         .expect_success(Message::UserUpdated);
     assert!(!world.user(member.user().user_id).await.is_phone_verified);
@@ -55,10 +49,7 @@ async fn code_for_one_number_does_not_verify_another() {
     let member = world.member().await;
     let own = format!("/users/{}", member.user().user_id);
     member
-        .put(
-            &own,
-            json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" }),
-        )
+        .put(&own, json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" }))
         .await
         .expect_success(Message::UserUpdated);
     member
@@ -67,10 +58,7 @@ async fn code_for_one_number_does_not_verify_another() {
         .expect_success(Message::VerificationSent);
     let code = world.texted_code("+21620123456").await;
     member
-        .put(
-            &own,
-            json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123457" }),
-        )
+        .put(&own, json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123457" }))
         .await
         .expect_success(Message::UserUpdated);
     member
@@ -84,10 +72,7 @@ async fn request_text(world: &World, number: &str, ip: &str) {
     let member = world.member().await.at(ip);
     let own = format!("/users/{}", member.user().user_id);
     let phone = json!({ "password": PASSWORD, "phoneCode": "216", "phone": number });
-    member
-        .put(&own, phone)
-        .await
-        .expect_success(Message::UserUpdated);
+    member.put(&own, phone).await.expect_success(Message::UserUpdated);
     member
         .post("/users/phone-verification", json!({}))
         .await
@@ -135,12 +120,7 @@ async fn texts_to_unverified_numbers_are_limited_in_all() {
     let world = World::with(&[("SMS_CODES_PER_DAY", "3")]).await;
     let mut sent = 0;
     for number in 20_123_400..20_123_405 {
-        request_text(
-            &world,
-            &number.to_string(),
-            &format!("10.200.0.{}", number % 100),
-        )
-        .await;
+        request_text(&world, &number.to_string(), &format!("10.200.0.{}", number % 100)).await;
         sent += world.texts(&format!("+216{number}")).await.len();
     }
     assert_eq!(sent, 3);
@@ -155,9 +135,7 @@ async fn reset_code_beyond_the_texts_of_a_day_goes_by_mail() {
     for _ in 0..6 {
         world
             .anonymous()
-            .get(&format!(
-                "/users/reset-password?sendMethode=sms&email={email}"
-            ))
+            .get(&format!("/users/reset-password?sendMethode=sms&email={email}"))
             .await
             .expect_success(Message::ResetCodeSent);
         world.deliver().await;
@@ -173,14 +151,8 @@ async fn unverified_account_cannot_verify_a_number() {
     let new_person = NewPerson::with(Profile::Member).unverified();
     let person = world.person(new_person.with_phone("216", "20123456")).await;
     let path = "/users/phone-verification";
-    person
-        .post(path, json!({}))
-        .await
-        .expect_error(ErrorCode::AccountNotVerified);
-    person
-        .put(path, json!({ "code": "123456" }))
-        .await
-        .expect_error(ErrorCode::AccountNotVerified);
+    person.post(path, json!({})).await.expect_error(ErrorCode::AccountNotVerified);
+    person.put(path, json!({ "code": "123456" })).await.expect_error(ErrorCode::AccountNotVerified);
     assert_eq!(world.texts("+21620123456").await.len(), 0);
 }
 

@@ -38,14 +38,8 @@ async fn registered_account_can_sign_in() {
     let user = body["user"].as_object().unwrap();
     assert_eq!(user.len(), 18);
     assert_eq!(user["profile"], "MB");
-    assert_eq!(
-        (&user["isActive"], &user["isVerified"]),
-        (&json!(true), &json!(false))
-    );
-    assert_eq!(
-        (&user["phoneCode"], &user["phone"]),
-        (&json!("216"), &json!("20123456"))
-    );
+    assert_eq!((&user["isActive"], &user["isVerified"]), (&json!(true), &json!(false)));
+    assert_eq!((&user["phoneCode"], &user["phone"]), (&json!("216"), &json!("20123456")));
     assert_eq!(user["lastActive"], user["DoC"]);
     world
         .anonymous()
@@ -62,19 +56,14 @@ async fn registered_account_can_sign_in() {
 #[tokio::test]
 async fn optional_fields_may_be_omitted() {
     let world = World::new().await;
-    let payload = without(
-        without(without(payload(&world).await, "phone"), "phoneCode"),
-        "confirmPassword",
-    );
+    let payload =
+        without(without(without(payload(&world).await, "phone"), "phoneCode"), "confirmPassword");
     let body = world
         .anonymous()
         .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
-    assert_eq!(
-        (&body["user"]["phoneCode"], &body["user"]["phone"]),
-        (&json!(""), &json!(""))
-    );
+    assert_eq!((&body["user"]["phoneCode"], &body["user"]["phone"]), (&json!(""), &json!("")));
 }
 
 #[tokio::test]
@@ -105,11 +94,7 @@ async fn privileged_and_unknown_fields_are_ignored() {
         (&json!("MB"), &json!(null), &json!("[]"))
     );
     assert_eq!(
-        (
-            &user["isActive"],
-            &user["isVerified"],
-            &user["isOtpEnabled"]
-        ),
+        (&user["isActive"], &user["isVerified"], &user["isOtpEnabled"]),
         (&json!(true), &json!(false), &json!(false))
     );
     assert_ne!(user["userID"], "0198c0de-0000-7000-8000-000000000001");
@@ -133,52 +118,20 @@ async fn invalid_field_is_reported_with_its_error_code() {
         ("email", json!(1), ErrorCode::FieldType),
         ("password", json!("court"), ErrorCode::PasswordTooShort),
         ("password", json!("x".repeat(129)), ErrorCode::FieldLength),
-        (
-            "password",
-            json!("Motdepasse1"),
-            ErrorCode::PasswordTooCommon,
-        ),
-        (
-            "password",
-            json!("password123"),
-            ErrorCode::PasswordTooCommon,
-        ),
-        (
-            "password",
-            json!("j'aime AMEL fort"),
-            ErrorCode::PasswordTooCommon,
-        ),
-        (
-            "password",
-            json!("trabelsi 2026 !"),
-            ErrorCode::PasswordTooCommon,
-        ),
-        (
-            "password",
-            json!("vive halqa 2026"),
-            ErrorCode::PasswordTooCommon,
-        ),
-        (
-            "password",
-            json!("avec\u{0}zéro dedans"),
-            ErrorCode::FieldFormat,
-        ),
-        (
-            "confirmPassword",
-            json!("autre chose"),
-            ErrorCode::PasswordMismatch,
-        ),
+        ("password", json!("Motdepasse1"), ErrorCode::PasswordTooCommon),
+        ("password", json!("password123"), ErrorCode::PasswordTooCommon),
+        ("password", json!("j'aime AMEL fort"), ErrorCode::PasswordTooCommon),
+        ("password", json!("trabelsi 2026 !"), ErrorCode::PasswordTooCommon),
+        ("password", json!("vive halqa 2026"), ErrorCode::PasswordTooCommon),
+        ("password", json!("avec\u{0}zéro dedans"), ErrorCode::FieldFormat),
+        ("confirmPassword", json!("autre chose"), ErrorCode::PasswordMismatch),
         ("confirmPassword", json!(null), ErrorCode::FieldType),
         ("phone", json!(""), ErrorCode::FieldRequired),
         ("phone", json!("123"), ErrorCode::FieldValue),
         ("phone", json!("20 12 34"), ErrorCode::FieldFormat),
         ("phone", json!(20123456), ErrorCode::FieldType),
         ("phoneCode", json!("+216"), ErrorCode::FieldFormat),
-        (
-            "committeeID",
-            json!("0198c0de-0000-7000-8000-000000000001"),
-            ErrorCode::CommitteeInvalid,
-        ),
+        ("committeeID", json!("0198c0de-0000-7000-8000-000000000001"), ErrorCode::CommitteeInvalid),
         ("committeeID", json!("x"), ErrorCode::CommitteeInvalid),
         ("committeeID", json!(null), ErrorCode::FieldRequired),
         ("committeeID", json!(5), ErrorCode::FieldType),
@@ -187,10 +140,7 @@ async fn invalid_field_is_reported_with_its_error_code() {
         if field == "password" {
             payload["confirmPassword"] = value;
         }
-        anonymous
-            .post("/users/register", payload)
-            .await
-            .expect_field_error(field, error_code);
+        anonymous.post("/users/register", payload).await.expect_field_error(field, error_code);
     }
 }
 
@@ -203,10 +153,7 @@ async fn phone_needs_both_parts_or_none() {
         .await
         .expect_field_error("phone", ErrorCode::FieldRequired);
     anonymous
-        .post(
-            "/users/register",
-            without(payload(&world).await, "phoneCode"),
-        )
+        .post("/users/register", without(payload(&world).await, "phoneCode"))
         .await
         .expect_field_error("phoneCode", ErrorCode::FieldRequired);
 }
@@ -222,22 +169,8 @@ async fn several_invalid_fields_are_reported_together() {
         )
         .await;
     answer.expect_error(ErrorCode::Validation);
-    let fields: Vec<String> = answer
-        .errors()
-        .into_iter()
-        .map(|(field, _)| field)
-        .collect();
-    assert_eq!(
-        fields,
-        [
-            "name",
-            "lastName",
-            "email",
-            "committeeID",
-            "password",
-            "confirmPassword"
-        ]
-    );
+    let fields: Vec<String> = answer.errors().into_iter().map(|(field, _)| field).collect();
+    assert_eq!(fields, ["name", "lastName", "email", "committeeID", "password", "confirmPassword"]);
 }
 
 #[tokio::test]
@@ -251,10 +184,7 @@ async fn address_can_be_registered_once_in_any_spelling() {
     for email in ["amel@example.org", " AMEL@EXAMPLE.ORG ", "amel@EXAMPLE.org"] {
         let again = world
             .anonymous()
-            .post(
-                "/users/register",
-                but(payload(&world).await, "email", json!(email)),
-            )
+            .post("/users/register", but(payload(&world).await, "email", json!(email)))
             .await;
         again.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
     }
@@ -266,14 +196,11 @@ async fn fifty_concurrent_registrations_of_one_address_create_one_account() {
     let processes = [world.clone(), world.another_process()];
     let payload = payload(&world).await;
     let before = world.items("records").len();
-    let people: Vec<_> = (0..50)
-        .map(|number| world.anonymous().via(&processes[number % 2]))
-        .collect();
+    let people: Vec<_> =
+        (0..50).map(|number| world.anonymous().via(&processes[number % 2])).collect();
     // A busy machine leaves too little time for conflicting transactions.
     let answers = join_all(
-        people
-            .iter()
-            .map(|person| person.post_until_answered("/users/register", payload.clone())),
+        people.iter().map(|person| person.post_until_answered("/users/register", payload.clone())),
     )
     .await;
     let won = answers.iter().filter(|answer| answer.status == 201).count();
@@ -285,11 +212,7 @@ async fn fifty_concurrent_registrations_of_one_address_create_one_account() {
                 || answer.code() == ErrorCode::EmailAlreadyUsed.code()),
         "{answers:?}"
     );
-    assert_eq!(
-        world.items("records").len(),
-        before + 4,
-        "address, account, credentials, message"
-    );
+    assert_eq!(world.items("records").len(), before + 4, "address, account, credentials, message");
 }
 
 #[tokio::test]
@@ -306,10 +229,7 @@ async fn registrations_in_one_committee_do_not_conflict() {
         }
     };
     let alone = register(0).await;
-    let conflicts = Strictness {
-        transaction_ms: 20,
-        ..Strictness::default()
-    };
+    let conflicts = Strictness { transaction_ms: 20, ..Strictness::default() };
     world.cloud().set_strictness(conflicts);
     let requests = join_all((1..=64).map(register)).await;
     assert_eq!(requests, [alone; 64], "no transaction is repeated");
@@ -330,11 +250,7 @@ async fn registration_in_a_closed_committee_is_rejected() {
 #[tokio::test]
 async fn closed_registration_returns_403_before_reading_the_body() {
     let world = World::with(&[("REGISTRATION", "closed")]).await;
-    world
-        .anonymous()
-        .post("/users/register", json!({}))
-        .await
-        .expect_error(ErrorCode::Forbidden);
+    world.anonymous().post("/users/register", json!({})).await.expect_error(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
@@ -342,10 +258,7 @@ async fn registrations_per_network_and_hour_are_limited() {
     let world = World::with(&[("REGISTER_PER_HOUR", "2")]).await;
     let anonymous = world.anonymous();
     let payload = payload(&world).await;
-    anonymous
-        .post("/users/register", json!({}))
-        .await
-        .expect_error(ErrorCode::Validation);
+    anonymous.post("/users/register", json!({})).await.expect_error(ErrorCode::Validation);
     anonymous
         .post("/users/register", payload.clone())
         .await
@@ -360,10 +273,7 @@ async fn registrations_per_network_and_hour_are_limited() {
         .expect_error(ErrorCode::TooManyAttempts);
     world
         .anonymous()
-        .post(
-            "/users/register",
-            but(payload, "email", json!("autre@example.org")),
-        )
+        .post("/users/register", but(payload, "email", json!("autre@example.org")))
         .await
         .expect_success(Message::UserRegistered);
 }
@@ -376,11 +286,7 @@ async fn passwords_are_not_stored_readable_nor_addresses_in_keys() {
         .post("/users/register", payload(&world).await)
         .await
         .expect_success(Message::UserRegistered);
-    for item in world
-        .items("records")
-        .iter()
-        .chain(&world.items("transient"))
-    {
+    for item in world.items("records").iter().chain(&world.items("transient")) {
         let text = item.to_string();
         assert!(!text.contains("clé de sol"), "{text}");
         assert!(

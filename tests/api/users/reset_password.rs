@@ -11,11 +11,7 @@ use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World};
 const NEW: &str = "cinq cigognes au nord";
 
 async fn ask(person: &Person, method: &str, email: &str) -> Answer {
-    person
-        .get(&format!(
-            "/users/reset-password?sendMethode={method}&email={email}"
-        ))
-        .await
+    person.get(&format!("/users/reset-password?sendMethode={method}&email={email}")).await
 }
 
 fn payload(email: &str, code: &str) -> Value {
@@ -32,39 +28,19 @@ async fn code_or_link_sets_new_password_once_and_ends_all_sessions() {
         let world = World::new().await;
         let member = world.member().await;
         let email = member.user().email.as_str();
-        ask(&world.anonymous(), "email", email)
-            .await
-            .expect_success(Message::ResetCodeSent);
-        let code = if by_link {
-            world.mailed_link(email).await
-        } else {
-            world.mailed_code(email).await
-        };
+        ask(&world.anonymous(), "email", email).await.expect_success(Message::ResetCodeSent);
+        let code =
+            if by_link { world.mailed_link(email).await } else { world.mailed_code(email).await };
         reset(&world.anonymous(), payload(email, &code))
             .await
             .expect_success(Message::PasswordChanged);
         reset(&world.anonymous(), payload(email, &code))
             .await
             .expect_error(ErrorCode::ResetCodeInvalid);
-        member
-            .get("/auth/check")
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
-        world
-            .anonymous()
-            .login(email, PASSWORD)
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
-        world
-            .anonymous()
-            .login(email, NEW)
-            .await
-            .expect_success(Message::LoginSuccess);
-        assert_eq!(
-            world.mails(email).await.len(),
-            2,
-            "the code and the notification"
-        );
+        member.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
+        world.anonymous().login(email, PASSWORD).await.expect_error(ErrorCode::BadAuthCombination);
+        world.anonymous().login(email, NEW).await.expect_success(Message::LoginSuccess);
+        assert_eq!(world.mails(email).await.len(), 2, "the code and the notification");
     }
 }
 
@@ -72,11 +48,7 @@ async fn code_or_link_sets_new_password_once_and_ends_all_sessions() {
 async fn code_by_sms_does_not_verify_the_mailbox() {
     let world = World::new().await;
     let user = world
-        .account(
-            &NewPerson::with(Profile::Member)
-                .unverified()
-                .with_phone("216", "20123456"),
-        )
+        .account(&NewPerson::with(Profile::Member).unverified().with_phone("216", "20123456"))
         .await;
     ask(&world.anonymous(), "sms", user.email.as_str())
         .await
@@ -91,9 +63,7 @@ async fn code_by_sms_does_not_verify_the_mailbox() {
 #[tokio::test]
 async fn mailed_code_verifies_the_mailbox() {
     let world = World::new().await;
-    let user = world
-        .account(&NewPerson::with(Profile::Member).unverified())
-        .await;
+    let user = world.account(&NewPerson::with(Profile::Member).unverified()).await;
     ask(&world.anonymous(), "email", user.email.as_str())
         .await
         .expect_success(Message::ResetCodeSent);
@@ -112,11 +82,7 @@ async fn known_and_unknown_addresses_same_bytes_and_cost() {
             let world = World::new().await;
             let known = NewPerson::with(Profile::Member).with_phone("216", "20123456");
             let known = world.account(&known).await.email;
-            let email = if is_known {
-                known.as_str()
-            } else {
-                "unknown@example.org"
-            };
+            let email = if is_known { known.as_str() } else { "unknown@example.org" };
             let mut answers = Vec::new();
             // The second request is beyond the limit of a minute, the last ones beyond that of text messages a day.
             for minutes in [0, 0, 16, 16, 16, 16, 16, 16] {
@@ -135,10 +101,7 @@ async fn known_and_unknown_addresses_same_bytes_and_cost() {
 /// What a client sees of an answer, and what determines its time.
 fn seen_by_a_client(answer: &Answer) -> impl PartialEq + std::fmt::Debug + use<> {
     let cost = answer.cost;
-    (
-        (answer.status, answer.body.clone()),
-        (cost.round_trips, cost.requests, cost.writes),
-    )
+    ((answer.status, answer.body.clone()), (cost.round_trips, cost.requests, cost.writes))
 }
 
 #[tokio::test]
@@ -147,16 +110,10 @@ async fn code_used_fifty_times_at_once_resets_once() {
     ask(&world.anonymous(), "email", "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
     let people: Vec<_> = (0..50).map(|_| world.anonymous()).collect();
-    let answers = join_all(
-        people
-            .iter()
-            .map(|person| reset(person, payload("admin@example.org", &link))),
-    )
-    .await;
-    assert_eq!(
-        answers.iter().filter(|answer| answer.status == 200).count(),
-        1
-    );
+    let answers =
+        join_all(people.iter().map(|person| reset(person, payload("admin@example.org", &link))))
+            .await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
     assert!(
         answers
             .iter()
@@ -172,9 +129,7 @@ async fn concurrent_attempts_at_a_code_stay_within_its_limits() {
     let world = World::new().await;
     let member = world.member().await;
     let email = &member.user().email;
-    ask(&world.anonymous(), "email", email.as_str())
-        .await
-        .expect_success(Message::ResetCodeSent);
+    ask(&world.anonymous(), "email", email.as_str()).await.expect_success(Message::ResetCodeSent);
     let (store, now) = (&world.setup().store, world.clock().now());
     let attempts = async |networks: &[&str]| {
         let tries = networks.iter().cycle().take(30).map(|network| {
@@ -182,9 +137,7 @@ async fn concurrent_attempts_at_a_code_stay_within_its_limits() {
             store.count_attempt(CodeKind::Reset, challenge, network, now)
         });
         let codes = join_all(tries).await.into_iter();
-        codes
-            .filter(|code| code.as_ref().unwrap().is_some())
-            .count()
+        codes.filter(|code| code.as_ref().unwrap().is_some()).count()
     };
     assert_eq!(attempts(&["one"]).await, 5);
     assert_eq!(attempts(&["a", "b", "c", "d", "e", "f"]).await, 15);
@@ -200,21 +153,15 @@ async fn attempt_with_a_right_code_that_is_not_used_is_not_counted() {
     let world = World::new().await;
     let member = world.member().await;
     let email = member.user().email.as_str();
-    ask(&world.anonymous(), "email", email)
-        .await
-        .expect_success(Message::ResetCodeSent);
+    ask(&world.anonymous(), "email", email).await.expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(email).await;
     let mut weak = payload(email, &code);
     weak["newPassword"] = json!("court");
     weak["confirmPassword"] = json!("court");
     for _ in 0..6 {
-        reset(&world.anonymous(), weak.clone())
-            .await
-            .expect_error(ErrorCode::PasswordTooShort);
+        reset(&world.anonymous(), weak.clone()).await.expect_error(ErrorCode::PasswordTooShort);
     }
-    reset(&world.anonymous(), payload(email, &code))
-        .await
-        .expect_success(Message::PasswordChanged);
+    reset(&world.anonymous(), payload(email, &code)).await.expect_success(Message::PasswordChanged);
 }
 
 #[tokio::test]
@@ -223,27 +170,19 @@ async fn fields_then_code_then_password_rules_without_using_up_the_code() {
     let anonymous = world.anonymous();
     ask(&anonymous, "email", "admin@example.org").await;
     let code = world.mailed_code("admin@example.org").await;
-    reset(&anonymous, json!({}))
-        .await
-        .expect_error(ErrorCode::Validation);
+    reset(&anonymous, json!({})).await.expect_error(ErrorCode::Validation);
     let but = |field: &str, value: &str| {
         let mut payload = payload("admin@example.org", &code);
         payload[field] = json!(value);
         payload
     };
-    reset(&anonymous, but("code", "999"))
-        .await
-        .expect_error(ErrorCode::ResetCodeInvalid);
-    reset(&anonymous, but("newPassword", "court"))
-        .await
-        .expect_error(ErrorCode::Validation);
+    reset(&anonymous, but("code", "999")).await.expect_error(ErrorCode::ResetCodeInvalid);
+    reset(&anonymous, but("newPassword", "court")).await.expect_error(ErrorCode::Validation);
     reset(&anonymous, but("confirmPassword", "autre chose encore"))
         .await
         .expect_field_error("confirmPassword", ErrorCode::PasswordMismatch);
     let weak = json!({ "email": "admin@example.org", "code": code, "newPassword": "onze lettre", "confirmPassword": "onze lettre" });
-    reset(&anonymous, weak)
-        .await
-        .expect_field_error("newPassword", ErrorCode::PasswordTooShort);
+    reset(&anonymous, weak).await.expect_field_error("newPassword", ErrorCode::PasswordTooShort);
     reset(&anonymous, payload("admin@example.org", &code))
         .await
         .expect_success(Message::PasswordChanged);
@@ -282,14 +221,8 @@ async fn otp_stays_required_after_reset() {
     let email = member.user().email.as_str();
     ask(&world.anonymous(), "email", email).await;
     let code = world.mailed_code(email).await;
-    reset(&world.anonymous(), payload(email, &code))
-        .await
-        .expect_success(Message::PasswordChanged);
-    world
-        .anonymous()
-        .login(email, NEW)
-        .await
-        .expect_success(Message::OtpRequired);
+    reset(&world.anonymous(), payload(email, &code)).await.expect_success(Message::PasswordChanged);
+    world.anonymous().login(email, NEW).await.expect_success(Message::OtpRequired);
 }
 
 #[tokio::test]
@@ -297,21 +230,9 @@ async fn invalid_parameters_are_reported() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     for (query, field, error_code) in [
-        (
-            "?email=a@example.org",
-            "sendMethode",
-            ErrorCode::FieldRequired,
-        ),
-        (
-            "?email=a@example.org&sendMethode=",
-            "sendMethode",
-            ErrorCode::FieldRequired,
-        ),
-        (
-            "?email=a@example.org&sendMethode=fax",
-            "sendMethode",
-            ErrorCode::SendMethodInvalid,
-        ),
+        ("?email=a@example.org", "sendMethode", ErrorCode::FieldRequired),
+        ("?email=a@example.org&sendMethode=", "sendMethode", ErrorCode::FieldRequired),
+        ("?email=a@example.org&sendMethode=fax", "sendMethode", ErrorCode::SendMethodInvalid),
         ("?email=a&sendMethode=sms", "email", ErrorCode::EmailInvalid),
         ("?sendMethode=sms", "email", ErrorCode::FieldRequired),
     ] {
@@ -320,10 +241,7 @@ async fn invalid_parameters_are_reported() {
             .await
             .expect_field_error(field, error_code);
     }
-    anonymous
-        .get("/users/reset-password")
-        .await
-        .expect_error(ErrorCode::Validation);
+    anonymous.get("/users/reset-password").await.expect_error(ErrorCode::Validation);
 }
 
 #[tokio::test]
@@ -344,9 +262,7 @@ async fn closed_account_gets_no_code_and_cannot_use_one() {
         .await
         .expect_error(ErrorCode::ResetCodeInvalid);
     world.clock().advance(Duration::from_secs(61));
-    ask(&world.anonymous(), "email", email)
-        .await
-        .expect_success(Message::ResetCodeSent);
+    ask(&world.anonymous(), "email", email).await.expect_success(Message::ResetCodeSent);
     assert_eq!(world.mails(email).await.len(), 1);
 }
 
@@ -358,30 +274,19 @@ async fn pending_address_is_discarded_by_the_reset() {
     let email = member.user().email.as_str();
     let own = format!("/users/{}", member.user().user_id);
     member
-        .put(
-            &own,
-            json!({ "password": PASSWORD, "email": "voleur@example.org" }),
-        )
+        .put(&own, json!({ "password": PASSWORD, "email": "voleur@example.org" }))
         .await
         .expect_success(Message::UserUpdated);
     let proof = json!({ "email": "voleur@example.org", "code": world.mailed_code("voleur@example.org").await });
-    ask(&world.anonymous(), "email", email)
-        .await
-        .expect_success(Message::ResetCodeSent);
+    ask(&world.anonymous(), "email", email).await.expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(email).await;
-    reset(&world.anonymous(), payload(email, &code))
-        .await
-        .expect_success(Message::PasswordChanged);
+    reset(&world.anonymous(), payload(email, &code)).await.expect_success(Message::PasswordChanged);
     world
         .anonymous()
         .put("/users/email-verification", proof)
         .await
         .expect_error(ErrorCode::VerificationInvalid);
-    world
-        .anonymous()
-        .login(email, NEW)
-        .await
-        .expect_success(Message::LoginSuccess);
+    world.anonymous().login(email, NEW).await.expect_success(Message::LoginSuccess);
 }
 
 /// An attacker registers with a foreign address and their own phone, and loses access when the owner resets.
@@ -389,11 +294,7 @@ async fn pending_address_is_discarded_by_the_reset() {
 async fn phone_verified_before_the_mailbox_gets_no_codes_after_reset() {
     let world = World::new().await;
     let user = world
-        .account(
-            &NewPerson::with(Profile::Member)
-                .unverified()
-                .with_phone("216", "20123456"),
-        )
+        .account(&NewPerson::with(Profile::Member).unverified().with_phone("216", "20123456"))
         .await;
     ask(&world.anonymous(), "email", user.email.as_str())
         .await

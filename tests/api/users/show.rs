@@ -12,44 +12,22 @@ async fn visible_fields_depend_on_profile_and_committee() {
     // caller, number of fields, whether the caller may edit the account
     for (someone, fields, may_edit) in [
         (NewPerson::with(Profile::Member), Some(7), false),
-        (
-            NewPerson::with(Profile::Member).granted(&[Grant::UsersRead]),
-            Some(18),
-            false,
-        ),
+        (NewPerson::with(Profile::Member).granted(&[Grant::UsersRead]), Some(18), false),
         (NewPerson::with(Profile::Trainer), Some(18), false),
         (NewPerson::with(Profile::CommitteeAdmin), Some(18), true),
         (NewPerson::with(Profile::SuperAdmin), Some(18), true),
-        (
-            NewPerson::with(Profile::SuperAdmin).of(elsewhere),
-            Some(18),
-            true,
-        ),
+        (NewPerson::with(Profile::SuperAdmin).of(elsewhere), Some(18), true),
         (NewPerson::with(Profile::Member).of(elsewhere), None, false),
         (NewPerson::with(Profile::Trainer).of(elsewhere), None, false),
-        (
-            NewPerson::with(Profile::CommitteeAdmin).of(elsewhere),
-            None,
-            false,
-        ),
-        (
-            NewPerson::with(Profile::Member)
-                .of(elsewhere)
-                .granted(&[Grant::UsersRead]),
-            None,
-            false,
-        ),
+        (NewPerson::with(Profile::CommitteeAdmin).of(elsewhere), None, false),
+        (NewPerson::with(Profile::Member).of(elsewhere).granted(&[Grant::UsersRead]), None, false),
     ] {
         let answer = world.person(someone.clone()).await.get(&path).await;
         match fields {
             None => answer.expect_error(ErrorCode::UserNotFound),
             Some(fields) => {
                 let body = answer.expect_ok();
-                assert_eq!(
-                    body["user"].as_object().unwrap().len(),
-                    fields,
-                    "{someone:?}"
-                );
+                assert_eq!(body["user"].as_object().unwrap().len(), fields, "{someone:?}");
                 assert_eq!(body["user"]["userID"], json!(target.user_id));
                 assert_eq!(body.get("version").is_some(), may_edit, "{someone:?}");
             }
@@ -61,19 +39,11 @@ async fn visible_fields_depend_on_profile_and_committee() {
 async fn unverified_account_sees_only_itself() {
     let world = World::new().await;
     let target = world.account(&NewPerson::with(Profile::Member)).await;
-    let person = world
-        .person(NewPerson::with(Profile::Member).unverified())
-        .await;
-    let own = person
-        .get(&format!("/users/{}", person.user().user_id))
-        .await
-        .expect_ok();
+    let person = world.person(NewPerson::with(Profile::Member).unverified()).await;
+    let own = person.get(&format!("/users/{}", person.user().user_id)).await.expect_ok();
     assert_eq!(own["user"].as_object().unwrap().len(), 18);
     for id in [target.user_id.to_string(), "x".to_owned()] {
-        person
-            .get(&format!("/users/{id}"))
-            .await
-            .expect_error(ErrorCode::AccountNotVerified);
+        person.get(&format!("/users/{id}")).await.expect_error(ErrorCode::AccountNotVerified);
     }
 }
 
@@ -89,10 +59,7 @@ async fn malformed_user_id_returns_404() {
         "%E2%82",
         "00000000-0000-0000-0000-000000000000",
     ] {
-        admin
-            .get(&format!("/users/{id}"))
-            .await
-            .expect_error(ErrorCode::UserNotFound);
+        admin.get(&format!("/users/{id}")).await.expect_error(ErrorCode::UserNotFound);
     }
 }
 
@@ -102,10 +69,7 @@ async fn user_id_may_be_in_upper_case() {
     let admin = world.admin().await;
     let id = admin.user().user_id.to_string();
     assert_eq!(
-        admin
-            .get(&format!("/users/{}", id.to_uppercase()))
-            .await
-            .expect_ok()["user"]["userID"],
+        admin.get(&format!("/users/{}", id.to_uppercase())).await.expect_ok()["user"]["userID"],
         json!(id)
     );
 }
@@ -113,9 +77,5 @@ async fn user_id_may_be_in_upper_case() {
 #[tokio::test]
 async fn caller_is_checked_before_the_object() {
     let world = World::new().await;
-    world
-        .anonymous()
-        .get("/users/x")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    world.anonymous().get("/users/x").await.expect_error(ErrorCode::BadAuthCombination);
 }

@@ -30,10 +30,7 @@ async fn ask_for_code(world: &World, email: &str, method: &str) {
 async fn reset(world: &World, email: &str) -> Answer {
     let path = format!("/users/reset-password?sendMethode=email&email={email}");
     let anonymous = world.anonymous();
-    anonymous
-        .get(&path)
-        .await
-        .expect_success(Message::ResetCodeSent);
+    anonymous.get(&path).await.expect_success(Message::ResetCodeSent);
     let code = world.mailed_link(email).await;
     let payload =
         json!({ "email": email, "code": code, "newPassword": NEW, "confirmPassword": NEW });
@@ -50,9 +47,7 @@ async fn number_gets_no_codes_after_reset_by_mail_or_deactivation() {
         ask_for_code(&world, email, "sms").await;
         assert_eq!(world.texts("+21620123456").await.len(), 1);
         if is_reset {
-            reset(&world, email)
-                .await
-                .expect_success(Message::PasswordChanged);
+            reset(&world, email).await.expect_success(Message::PasswordChanged);
         } else {
             let admin = world.admin().await;
             for is_active in [false, true] {
@@ -85,9 +80,7 @@ async fn answer_after_reset(
         while !world.cloud().faults().left().is_empty() {
             tokio::task::yield_now().await;
         }
-        reset(world, email)
-            .await
-            .expect_success(Message::PasswordChanged);
+        reset(world, email).await.expect_success(Message::PasswordChanged);
     };
     tokio::join!(request, resetting).0
 }
@@ -160,9 +153,7 @@ async fn enrolments_end_codes_ten_times_an_hour_at_most() {
     let body = json!({ "code": app.code(&world) });
     let refused = member.post("/otp/verify", body.clone()).await;
     refused.expect_error(ErrorCode::TooManyAttempts);
-    reset(&world, member.user().email.as_str())
-        .await
-        .expect_success(Message::PasswordChanged);
+    reset(&world, member.user().email.as_str()).await.expect_success(Message::PasswordChanged);
 }
 
 #[tokio::test]
@@ -181,9 +172,7 @@ async fn password_changes_ten_times_an_hour_at_most() {
             answer.expect_error(ErrorCode::TooManyAttempts);
         }
     }
-    reset(&world, member.user().email.as_str())
-        .await
-        .expect_success(Message::PasswordChanged);
+    reset(&world, member.user().email.as_str()).await.expect_success(Message::PasswordChanged);
 }
 
 #[tokio::test]
@@ -195,10 +184,7 @@ async fn verified_mailbox_gets_a_hundred_notifications_a_day() {
     for number in 0..102 {
         let phone = format!("20{number:06}");
         let body = json!({ "phoneCode": "216", "phone": phone, "password": PASSWORD });
-        member
-            .put(&path, body)
-            .await
-            .expect_success(Message::UserUpdated);
+        member.put(&path, body).await.expect_success(Message::UserUpdated);
     }
     assert_eq!(world.mails(email).await.len(), 100);
     ask_for_code(&world, email, "email").await;

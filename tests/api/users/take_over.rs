@@ -17,10 +17,8 @@ pub(crate) async fn registrant(world: &World) -> Person {
         "name": ATTACKER_NAME, "lastName": "Trabelsi", "email": ADDRESS, "password": "cinq cigognes au nord", "committeeID": world.committee(),
     });
     let anonymous = world.anonymous();
-    let registered = anonymous
-        .post("/users/register", payload)
-        .await
-        .expect_success(Message::UserRegistered);
+    let registered =
+        anonymous.post("/users/register", payload).await.expect_success(Message::UserRegistered);
     let id = registered["user"]["userID"].as_str().unwrap();
     let session = sign_in(world).await.expect("the password is right");
     let user = world.user(id.parse().unwrap()).await;
@@ -39,10 +37,7 @@ async fn reset_password(world: &World, code: &str) -> tests::Answer {
     let payload = json!({
         "email": ADDRESS, "code": code, "newPassword": "le phare de Kelibia", "confirmPassword": "le phare de Kelibia",
     });
-    world
-        .anonymous()
-        .post("/users/reset-password", payload)
-        .await
+    world.anonymous().post("/users/reset-password", payload).await
 }
 
 pub(crate) async fn verify(person: &Person, email: &str, code: &str) -> tests::Answer {
@@ -77,25 +72,14 @@ async fn registrant_session_ends_when_the_owner_verifies_the_mailbox() {
     let attacker = registrant(&world).await;
     let own = format!("/users/{}", attacker.user().user_id);
     let wish = json!({ "email": "attaquant@example.org", "password": "cinq cigognes au nord" });
-    attacker
-        .put(&own, wish)
-        .await
-        .expect_success(Message::UserUpdated);
+    attacker.put(&own, wish).await.expect_success(Message::UserUpdated);
     let code = world.mailed_code("attaquant@example.org").await;
     // The newest mail to the address is the notice of the change; the first one has the code.
     let owner = world.anonymous();
-    let digits = tests::digits(
-        world.mails(ADDRESS).await.last().unwrap()["text"]
-            .as_str()
-            .unwrap(),
-    );
-    verify(&owner, ADDRESS, &digits)
-        .await
-        .expect_success(Message::EmailVerified);
-    attacker
-        .get("/auth/current-user")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    let digits =
+        tests::digits(world.mails(ADDRESS).await.last().unwrap()["text"].as_str().unwrap());
+    verify(&owner, ADDRESS, &digits).await.expect_success(Message::EmailVerified);
+    attacker.get("/auth/current-user").await.expect_error(ErrorCode::BadAuthCombination);
     // The address that the attacker wanted is dropped with its code.
     verify(&world.anonymous(), "attaquant@example.org", &code)
         .await
@@ -120,10 +104,7 @@ async fn registrant_password_is_removed_by_the_owner_signing_in_by_code() {
         .get(&format!("/auth/passwordless?code={code}"))
         .await
         .expect_success(Message::LoginSuccess);
-    attacker
-        .get("/auth/current-user")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    attacker.get("/auth/current-user").await.expect_error(ErrorCode::BadAuthCombination);
     assert!(sign_in(&world).await.is_none());
     let token = signed_in["user"]["token"].as_str().unwrap();
     let owner = world.anonymous().with_token(token);
@@ -133,14 +114,9 @@ async fn registrant_password_is_removed_by_the_owner_signing_in_by_code() {
 
     world.clock().advance(Duration::from_secs(60));
     let path = format!("/users/reset-password?sendMethode=email&email={ADDRESS}");
-    owner
-        .get(&path)
-        .await
-        .expect_success(Message::ResetCodeSent);
+    owner.get(&path).await.expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(ADDRESS).await;
-    reset_password(&world, &code)
-        .await
-        .expect_success(Message::PasswordChanged);
+    reset_password(&world, &code).await.expect_success(Message::PasswordChanged);
     world
         .anonymous()
         .login(ADDRESS, "le phare de Kelibia")
@@ -162,10 +138,7 @@ async fn reset_by_the_owner_drops_address_and_number_of_the_registrant() {
     let contact = json!({
         "phoneCode": "216", "phone": "20123456", "email": "attaquant@example.org", "password": "cinq cigognes au nord",
     });
-    attacker
-        .put(&own, contact)
-        .await
-        .expect_success(Message::UserUpdated);
+    attacker.put(&own, contact).await.expect_success(Message::UserUpdated);
     attacker
         .post("/users/phone-verification", json!({}))
         .await
@@ -178,23 +151,15 @@ async fn reset_by_the_owner_drops_address_and_number_of_the_registrant() {
 
     let path = format!("/users/reset-password?sendMethode=email&email={ADDRESS}");
     let owner = world.anonymous();
-    owner
-        .get(&path)
-        .await
-        .expect_success(Message::ResetCodeSent);
+    owner.get(&path).await.expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(ADDRESS).await;
-    reset_password(&world, &code)
-        .await
-        .expect_success(Message::PasswordChanged);
+    reset_password(&world, &code).await.expect_success(Message::PasswordChanged);
     let user = world.user(attacker.user().user_id).await;
     assert!(user.pending_email.is_none() && !user.is_phone_verified);
     // Codes no longer go to the attacker's phone.
     world.clock().advance(Duration::from_secs(60));
     let path = format!("/users/reset-password?sendMethode=sms&email={ADDRESS}");
-    owner
-        .get(&path)
-        .await
-        .expect_success(Message::ResetCodeSent);
+    owner.get(&path).await.expect_success(Message::ResetCodeSent);
     assert_eq!(world.texts("+21620123456").await.len(), 1);
     assert!(sign_in(&world).await.is_none());
 }
@@ -206,23 +171,11 @@ async fn first_verification_in_a_session_keeps_that_session_alone() {
     let other = sign_in(&world).await.unwrap();
     let own = format!("/users/{}", person.user().user_id);
     let wish = json!({ "email": "autre@example.org", "password": "cinq cigognes au nord" });
-    person
-        .put(&own, wish)
-        .await
-        .expect_success(Message::UserUpdated);
-    let code = tests::digits(
-        world.mails(ADDRESS).await.last().unwrap()["text"]
-            .as_str()
-            .unwrap(),
-    );
-    verify(&person, ADDRESS, &code)
-        .await
-        .expect_success(Message::EmailVerified);
+    person.put(&own, wish).await.expect_success(Message::UserUpdated);
+    let code = tests::digits(world.mails(ADDRESS).await.last().unwrap()["text"].as_str().unwrap());
+    verify(&person, ADDRESS, &code).await.expect_success(Message::EmailVerified);
     person.get("/auth/current-user").await.expect_ok();
-    other
-        .get("/auth/current-user")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    other.get("/auth/current-user").await.expect_error(ErrorCode::BadAuthCombination);
     let user = world.user(person.user().user_id).await;
     assert_eq!(user.pending_email.unwrap().as_str(), "autre@example.org");
     // A later code is not the first one: it ends no session.
@@ -250,10 +203,7 @@ async fn unverified_account_is_erased_after_seven_days() {
     world.clock().advance(Duration::from_secs(1));
     world.sweep().await;
     assert!(sign_in(&world).await.is_none());
-    attacker
-        .get("/auth/current-user")
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    attacker.get("/auth/current-user").await.expect_error(ErrorCode::BadAuthCombination);
     registrant(&world).await;
 }
 
@@ -272,9 +222,7 @@ async fn verified_account_is_not_erased_after_seven_days() {
     world.sweep().await;
     assert!(sign_in(&world).await.is_some());
     // The mailbox is still not verified, so its owner can remove the account.
-    not_me(&world, &code)
-        .await
-        .expect_success(Message::AccountRemoved);
+    not_me(&world, &code).await.expect_success(Message::AccountRemoved);
 }
 
 #[tokio::test]
@@ -290,15 +238,10 @@ async fn verification_that_an_administrator_took_back_stays_taken() {
             .expect_success(Message::TeamMemberUpdated);
     }
     let code = world.mailed_code(ADDRESS).await;
-    verify(&person, ADDRESS, &code)
-        .await
-        .expect_success(Message::EmailVerified);
+    verify(&person, ADDRESS, &code).await.expect_success(Message::EmailVerified);
     let is_verified = async || world.user(person.user().user_id).await.is_verified;
     assert!(!is_verified().await);
-    person
-        .get("/users/my-committee-users")
-        .await
-        .expect_error(ErrorCode::AccountNotVerified);
+    person.get("/users/my-committee-users").await.expect_error(ErrorCode::AccountNotVerified);
     admin
         .put(&path, json!({ "isVerified": true }))
         .await
@@ -318,10 +261,7 @@ async fn code_ends_with_password_change_reset_and_deactivation() {
         world.clock().advance(Duration::from_secs(900));
         let anonymous = world.anonymous();
         let body = json!({ "email": email });
-        anonymous
-            .post("/auth/passwordless", body)
-            .await
-            .expect_success(Message::PasswordlessSent);
+        anonymous.post("/auth/passwordless", body).await.expect_success(Message::PasswordlessSent);
         world.mailed_link(&email).await
     };
     let fails = async |link: String| {
@@ -339,21 +279,13 @@ async fn code_ends_with_password_change_reset_and_deactivation() {
     }
     fails(link).await;
 
-    let person = world
-        .signed_in(world.user(person.user().user_id).await)
-        .await;
+    let person = world.signed_in(world.user(person.user().user_id).await).await;
     let link = passwordless().await;
     let wish = json!({ "email": "voulue@example.org", "password": PASSWORD });
-    person
-        .put(&own, wish)
-        .await
-        .expect_success(Message::UserUpdated);
+    person.put(&own, wish).await.expect_success(Message::UserUpdated);
     let wanted = world.mailed_code("voulue@example.org").await;
     let change = json!({ "oldPassword": PASSWORD, "newPassword": "le phare de Kelibia", "confirmPassword": "le phare de Kelibia" });
-    person
-        .put("/users/reset-password", change)
-        .await
-        .expect_success(Message::PasswordChanged);
+    person.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);
     fails(link).await;
     verify(&person, "voulue@example.org", &wanted)
         .await
@@ -366,15 +298,9 @@ async fn mail_to_an_unverified_address_contains_no_text_of_the_registrant() {
     let attacker = registrant(&world).await;
     let own = format!("/users/{}", attacker.user().user_id);
     let wish = json!({ "email": "cible@example.org", "password": "cinq cigognes au nord" });
-    attacker
-        .put(&own, wish)
-        .await
-        .expect_success(Message::UserUpdated);
+    attacker.put(&own, wish).await.expect_success(Message::UserUpdated);
     let change = json!({ "oldPassword": "cinq cigognes au nord", "newPassword": "le phare de Kelibia", "confirmPassword": "le phare de Kelibia" });
-    attacker
-        .put("/users/reset-password", change)
-        .await
-        .expect_success(Message::PasswordChanged);
+    attacker.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);
     let mut mails = world.mails(ADDRESS).await;
     assert_eq!(mails.len(), 3, "code, request for an address, password");
     mails.extend(world.mails("cible@example.org").await);
@@ -426,9 +352,7 @@ async fn code_of_an_older_account_is_found_behind_ten_newer_ones() {
         .await
         .expect_error(ErrorCode::VerificationInvalid);
     let digits = world.mailed_code("voulue@example.org").await;
-    verify(&first, "voulue@example.org", &digits)
-        .await
-        .expect_success(Message::EmailVerified);
+    verify(&first, "voulue@example.org", &digits).await.expect_success(Message::EmailVerified);
 }
 
 #[tokio::test]
@@ -472,10 +396,7 @@ async fn unverified_mailbox_gets_ten_notifications_a_day() {
     let own = format!("/users/{}", attacker.user().user_id);
     for number in 20_123_400..20_123_412 {
         let phone = json!({ "password": "cinq cigognes au nord", "phoneCode": "216", "phone": number.to_string() });
-        attacker
-            .put(&own, phone)
-            .await
-            .expect_success(Message::UserUpdated);
+        attacker.put(&own, phone).await.expect_success(Message::UserUpdated);
     }
     assert_eq!(world.mails(ADDRESS).await.len(), 1 + 10);
 }
@@ -489,12 +410,8 @@ async fn code_of_another_account_is_invalid_in_a_session() {
         request_address(person, ADDRESS).await;
         codes.push(world.mailed_link(ADDRESS).await);
     }
-    verify(&owner, ADDRESS, &codes[1])
-        .await
-        .expect_error(ErrorCode::VerificationInvalid);
-    verify(&owner, ADDRESS, &codes[0])
-        .await
-        .expect_success(Message::EmailVerified);
+    verify(&owner, ADDRESS, &codes[1]).await.expect_error(ErrorCode::VerificationInvalid);
+    verify(&owner, ADDRESS, &codes[0]).await.expect_success(Message::EmailVerified);
     let user = world.user(owner.user().user_id).await;
     assert_eq!(user.email.as_str(), ADDRESS);
 }
@@ -520,10 +437,7 @@ async fn wanted_address_gets_twenty_codes_a_day_of_all_accounts() {
     let mails = world.mails(ADDRESS).await;
     assert_eq!(mails.len(), 20);
     let warning = "un compte Halqa qui existe déjà";
-    assert!(
-        mails[0]["text"].as_str().unwrap().contains(warning),
-        "{mails:?}"
-    );
+    assert!(mails[0]["text"].as_str().unwrap().contains(warning), "{mails:?}");
 }
 
 #[tokio::test]
@@ -534,10 +448,7 @@ async fn refused_notification_to_unverified_mailbox_counts_once() {
     let own = format!("/users/{}", attacker.user().user_id);
     let phone =
         json!({ "password": "cinq cigognes au nord", "phoneCode": "216", "phone": "20123456" });
-    attacker
-        .put(&own, phone)
-        .await
-        .expect_success(Message::UserUpdated);
+    attacker.put(&own, phone).await.expect_success(Message::UserUpdated);
     let refused = Fault::new(Mode::Throttle).times(12);
     world.inject_fault_in(Service::Ses, refused);
     world.deliver().await;

@@ -22,11 +22,7 @@ const LOGINS: u32 = 40;
 const REQUESTS: [(&str, &str, bool); 6] = [
     ("POST", "/auth/login", false),
     ("POST", "/auth/passwordless", false),
-    (
-        "GET",
-        "/users/reset-password?sendMethode=email&email=",
-        true,
-    ),
+    ("GET", "/users/reset-password?sendMethode=email&email=", true),
     ("GET", "/users/reset-password?sendMethode=sms&email=", true),
     ("POST", "/users/reset-password", false),
     ("PUT", "/users/email-verification", false),
@@ -68,9 +64,7 @@ async fn compare_addresses(service: &LocalService) -> Result<()> {
         let (known, unknown) = (known.milliseconds(0.5), unknown.milliseconds(0.5));
         let (method, path, _) = request;
         let ratio = known / unknown;
-        print(format!(
-            "| {method} {path} | {known:.3} | {unknown:.3} | {ratio:.3} |"
-        ));
+        print(format!("| {method} {path} | {known:.3} | {unknown:.3} | {ratio:.3} |"));
     }
     Ok(())
 }
@@ -97,13 +91,7 @@ async fn time_request(
     };
     let [_, a, b, c] = caller.to_be_bytes();
     let start = Instant::now();
-    let response = call_from(
-        &service.edge,
-        IpAddr::from([127, a, b, c]),
-        method,
-        &path,
-        &body,
-    );
+    let response = call_from(&service.edge, IpAddr::from([127, a, b, c]), method, &path, &body);
     let status = response.await?.status();
     samples.record_time(start.elapsed());
     if status.is_server_error() || status == 429 {
@@ -130,10 +118,7 @@ async fn register(
         now,
     );
     let mut transaction = service.setup.store.transaction();
-    transaction.new_user(&NewUser {
-        user,
-        password_hash: password_hash.to_owned(),
-    });
+    transaction.new_user(&NewUser { user, password_hash: password_hash.to_owned() });
     let _ = transaction.commit().await?;
     Ok(())
 }
@@ -152,8 +137,6 @@ async fn compare_with_hash(service: &LocalService) -> Result<()> {
     }
     let (login, hash) = (logins.milliseconds(0.5), hashes.milliseconds(0.5));
     let ratio = login / hash;
-    print(format!(
-        "POST /auth/login {login:.1} ms ÷ a bare Argon2id {hash:.1} ms: {ratio:.2}\n"
-    ));
+    print(format!("POST /auth/login {login:.1} ms ÷ a bare Argon2id {hash:.1} ms: {ratio:.2}\n"));
     Ok(())
 }

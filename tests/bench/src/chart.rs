@@ -44,10 +44,7 @@ pub fn lines(title: &str, panels: &[Panel<'_>]) -> Result<String> {
                 .y_label_area_size(60)
                 .build_cartesian_2d(least..most, 0.0..highest)?;
             let mut mesh = chart.configure_mesh();
-            mesh.x_desc(panel.x)
-                .y_desc(panel.y)
-                .x_label_formatter(&panel.x_label)
-                .draw()?;
+            mesh.x_desc(panel.x).y_desc(panel.y).x_label_formatter(&panel.x_label).draw()?;
             for (number, (name, points)) in panel.lines.iter().enumerate() {
                 let style = Palette99::pick(number).stroke_width(2);
                 let line = LineSeries::new(points.iter().copied(), style).point_size(3);

@@ -31,10 +31,7 @@ pub fn memory(id: u32) -> Result<Memory> {
         let kilobytes = line.unwrap_or_default().trim().trim_end_matches(" kB");
         kilobytes.parse().unwrap_or(0.0) * 1024.0 / 1e6
     };
-    Ok(Memory {
-        resident: megabytes("VmRSS:"),
-        peak: megabytes("VmHWM:"),
-    })
+    Ok(Memory { resident: megabytes("VmRSS:"), peak: megabytes("VmHWM:") })
 }
 
 /// Starts this program again as `role`, with `settings` as its environment; killed when dropped.

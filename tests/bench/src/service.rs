@@ -64,14 +64,7 @@ impl LocalService {
         let body = json!({ "email": EMAIL, "password": PASSWORD });
         let login = call(&edge, "POST", "/auth/login", "", &body).await?;
         let token = text(&login.body["user"]["token"]);
-        Ok(Self {
-            cloud,
-            settings: all,
-            setup,
-            edge,
-            token,
-            folder,
-        })
+        Ok(Self { cloud, settings: all, setup, edge, token, folder })
     }
 
     /// Sends a request as the administrator; any status but 2xx is an error.
@@ -120,9 +113,7 @@ pub async fn call_from(
 }
 
 fn request(method: &str, path: &str, token: &str, body: &Value) -> Result<Request<Bytes>> {
-    let mut request = Request::builder()
-        .method(method)
-        .uri(format!("/api/v1{path}"));
+    let mut request = Request::builder().method(method).uri(format!("/api/v1{path}"));
     if !token.is_empty() {
         request = request.header(header::AUTHORIZATION, token);
     }

@@ -27,10 +27,7 @@ pub(crate) fn plain(file: &[u8], format: Format) -> (usize, usize) {
         Format::Png => plain_png(file),
         Format::Jpeg => plain_jpeg(file),
     };
-    assert!(
-        (1..=SIDE).contains(&sides.0) && (1..=SIDE).contains(&sides.1),
-        "{sides:?}"
-    );
+    assert!((1..=SIDE).contains(&sides.0) && (1..=SIDE).contains(&sides.1), "{sides:?}");
     sides
 }
 
@@ -39,27 +36,17 @@ fn plain_png(file: &[u8]) -> (usize, usize) {
     while let Some((length, after)) = rest.split_first_chunk::<4>() {
         let length = usize::try_from(u32::from_be_bytes(*length)).expect("a length");
         assert!(
-            [b"IHDR", b"IDAT", b"IEND"]
-                .iter()
-                .any(|name| after.starts_with(*name)),
+            [b"IHDR", b"IDAT", b"IEND"].iter().any(|name| after.starts_with(*name)),
             "{:?}",
             &after[..4]
         );
         rest = &after[4 + length + 4..];
     }
-    let mut reader = Decoder::new(std::io::Cursor::new(file))
-        .read_info()
-        .expect("a PNG");
+    let mut reader = Decoder::new(std::io::Cursor::new(file)).read_info().expect("a PNG");
     let mut pixels = vec![0; reader.output_buffer_size().expect("it is small")];
     let frame = reader.next_frame(&mut pixels).expect("a complete PNG");
-    assert_eq!(
-        (frame.color_type, frame.bit_depth),
-        (ColorType::Rgba, BitDepth::Eight)
-    );
-    assert!(
-        pixels.chunks(4).any(|pixel| pixel[3] < 255),
-        "an opaque result is a JPEG"
-    );
+    assert_eq!((frame.color_type, frame.bit_depth), (ColorType::Rgba, BitDepth::Eight));
+    assert!(pixels.chunks(4).any(|pixel| pixel[3] < 255), "an opaque result is a JPEG");
     (frame.width as usize, frame.height as usize)
 }
 
@@ -67,10 +54,7 @@ fn plain_jpeg(file: &[u8]) -> (usize, usize) {
     let mut rest = file.strip_prefix(b"\xff\xd8").expect("a JPEG");
     while let [0xff, marker, high, low, ..] = rest {
         // The JFIF header, tables, the frame; the scan comes last.
-        assert!(
-            [0xe0, 0xdb, 0xc0, 0xc4, 0xda].contains(marker),
-            "{marker:x}"
-        );
+        assert!([0xe0, 0xdb, 0xc0, 0xc4, 0xda].contains(marker), "{marker:x}");
         assert!(*marker != 0xe0 || rest[4..].starts_with(b"JFIF\0"));
         if *marker == 0xda {
             break;

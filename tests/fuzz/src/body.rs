@@ -34,11 +34,7 @@ impl FromFields<()> for Everything {
         let word = fields.optional("s", secret);
         let maybe = fields.optional("m", text_or_empty::<Line<9>>);
         let number = phone(fields);
-        assert!(
-            whole
-                .flatten()
-                .is_none_or(|number| (1..=100).contains(&number))
-        );
+        assert!(whole.flatten().is_none_or(|number| (1..=100).contains(&number)));
         price
             .and(line)
             .and(objects)
@@ -64,12 +60,7 @@ pub(crate) fn run(input: &[u8]) {
     if input.len() > <Everything as FromFields<()>>::MAX_BYTES {
         assert_eq!(code.as_deref(), Some("PAYLOAD_TOO_LARGE_MESSAGE"));
     } else if let Some(is_object) = is_strict_object(input) {
-        assert_eq!(
-            is_invalid,
-            !is_object,
-            "{code:?} for {:?}",
-            String::from_utf8_lossy(input)
-        );
+        assert_eq!(is_invalid, !is_object, "{code:?} for {:?}", String::from_utf8_lossy(input));
     }
 }
 
@@ -82,8 +73,5 @@ fn code_of(error: ApiError) -> String {
         .expect("it is in memory")
         .expect("it is complete");
     let body: Value = serde_json::from_slice(&body).expect("the envelope is JSON");
-    body["message"]["RESPONSE_CODE"]
-        .as_str()
-        .expect("an error has a code")
-        .to_owned()
+    body["message"]["RESPONSE_CODE"].as_str().expect("an error has a code").to_owned()
 }

@@ -81,9 +81,8 @@ impl Cloud {
                     .find(|(named, _)| named.eq_ignore_ascii_case(name))
                     .map(|(_, value)| value.trim().to_owned())
             };
-            let length = header("content-length")
-                .and_then(|length| length.parse().ok())
-                .unwrap_or(0);
+            let length =
+                header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
             while read.len() < head + length {
                 if stream.read_buf(&mut read).await? == 0 {
                     return Ok(());
@@ -117,10 +116,7 @@ impl Cloud {
             }
             false => json!([{ "database": "halqa", "disk_usage": 1, "users": ["halqa"] }]),
         };
-        http_response(
-            "200 OK",
-            json!({ "status": 1, "data": data }).to_string().as_bytes(),
-        )
+        http_response("200 OK", json!({ "status": 1, "data": data }).to_string().as_bytes())
     }
 
     fn bucket(&self, head: &str, body: Vec<u8>) -> Vec<u8> {
@@ -135,15 +131,8 @@ impl Cloud {
 
 /// An HTTP/1.1 response with its status line, `Content-Length` and body.
 pub(crate) fn http_response(status: &str, body: &[u8]) -> Vec<u8> {
-    [
-        format!(
-            "HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n",
-            body.len()
-        )
-        .as_bytes(),
-        body,
-    ]
-    .concat()
+    [format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n", body.len()).as_bytes(), body]
+        .concat()
 }
 
 fn text(value: &Value) -> String {
@@ -151,11 +140,7 @@ fn text(value: &Value) -> String {
 }
 
 fn item_key(table: &Value, key: &Value) -> ItemKey {
-    [
-        table.as_str().unwrap_or_default().to_owned(),
-        text(&key["pk"]),
-        text(&key["sk"]),
-    ]
+    [table.as_str().unwrap_or_default().to_owned(), text(&key["pk"]), text(&key["sk"])]
 }
 
 impl Inner {
@@ -190,13 +175,11 @@ impl Inner {
             "UpdateItem" => {
                 let before = self.items.get(&item_key(table, &input["Key"]));
                 if before.is_none()
-                    && input["ConditionExpression"]
-                        .as_str()
-                        .is_some_and(|condition| {
-                            // The second one is that of an attempt at a code.
-                            condition.contains("attribute_exists(")
-                                || condition.starts_with("expiresAt > ")
-                        })
+                    && input["ConditionExpression"].as_str().is_some_and(|condition| {
+                        // The second one is that of an attempt at a code.
+                        condition.contains("attribute_exists(")
+                            || condition.starts_with("expiresAt > ")
+                    })
                 {
                     return None;
                 }
@@ -207,11 +190,8 @@ impl Inner {
             }
             "PutItem" => self.put(table, &input["Item"]),
             "TransactWriteItems" => {
-                for put in input["TransactItems"]
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .map(|part| &part["Put"])
+                for put in
+                    input["TransactItems"].as_array().into_iter().flatten().map(|part| &part["Put"])
                 {
                     self.put(&put["TableName"], &put["Item"]);
                 }

@@ -21,9 +21,7 @@ pub(crate) fn run(input: &[u8]) {
 
     // A sealed cursor with any content is read unchanged, in its own list only, or is a client error.
     if let Some(plain) = input.strip_prefix(b"!") {
-        let cursor = sealer
-            .seal(plain, &format!("cursor {LIST}"))
-            .expect("it is short");
+        let cursor = sealer.seal(plain, &format!("cursor {LIST}")).expect("it is short");
         assert!(cursors.read(&cursor, "GET /courses", now).is_err());
         match cursors.read(&cursor, LIST, now) {
             Ok(position) => assert!(
@@ -38,10 +36,7 @@ pub(crate) fn run(input: &[u8]) {
         cursors.read(written, LIST, now).is_err_and(is_client_error),
         "not sealed: {written:?}"
     );
-    assert_eq!(
-        sealer.is_mac(written, "code", b"data"),
-        written == sealer.mac("code", b"data")
-    );
+    assert_eq!(sealer.is_mac(written, "code", b"data"), written == sealer.mac("code", b"data"));
     let Ok(request) = Request::get(format!("/?{written}")).body(()) else {
         return;
     };

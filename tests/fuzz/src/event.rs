@@ -28,19 +28,9 @@ pub(crate) fn run(input: &[u8]) {
         return;
     };
     assert_complete(&answer);
-    let public_prefixes = [
-        "/health",
-        "/committees",
-        "/auth",
-        "/users",
-        "/otp",
-        "/files/public",
-    ];
+    let public_prefixes = ["/health", "/committees", "/auth", "/users", "/otp", "/files/public"];
     let path = request.target.strip_prefix("/api/v1").unwrap_or_default();
-    let is_anonymous = !request
-        .headers
-        .iter()
-        .any(|(_, value)| STAGE.is_signed_in(value));
+    let is_anonymous = !request.headers.iter().any(|(_, value)| STAGE.is_signed_in(value));
     let succeeded = (200..300).contains(&answer.status_code) && request.method != "OPTIONS";
     if is_anonymous
         && succeeded
@@ -72,20 +62,13 @@ impl<'a> Request<'a> {
         let mut lines = text(head)?.split('\n');
         let (method, target) = lines.next()?.split_once(' ')?;
         let headers = lines.filter_map(|line| line.split_once(": ")).collect();
-        Some(Self {
-            method,
-            target,
-            headers,
-            body,
-        })
+        Some(Self { method, target, headers, body })
     }
 
     pub(crate) fn event(&self) -> Value {
         let (path, query) = self.target.split_once('?').unwrap_or((self.target, ""));
-        let (body, is_encoded) = text(self.body).map_or_else(
-            || (BASE64.encode(self.body), true),
-            |body| (body.to_owned(), false),
-        );
+        let (body, is_encoded) = text(self.body)
+            .map_or_else(|| (BASE64.encode(self.body), true), |body| (body.to_owned(), false));
         // The last of several headers with the same name counts, as in a JSON object.
         let headers: serde_json::Map<String, Value> = self
             .headers
@@ -107,10 +90,7 @@ pub(crate) fn assert_complete(answer: &Answer) {
         answer.body.len() < 6_000_000 && answer.headers.contains_key("x-request-id"),
         "{answer:?}"
     );
-    if answer
-        .headers
-        .get("content-type")
-        .is_none_or(|kind| !kind.starts_with("application/json"))
+    if answer.headers.get("content-type").is_none_or(|kind| !kind.starts_with("application/json"))
         || answer.body.is_empty()
     {
         return;
@@ -118,17 +98,9 @@ pub(crate) fn assert_complete(answer: &Answer) {
     let body: Value = serde_json::from_str(&answer.body).expect("the body is JSON");
     assert_eq!(body["code"], status, "{}", answer.body);
     if status >= 400 {
-        let code = body["message"]["RESPONSE_CODE"]
-            .as_str()
-            .expect("an error has a code");
-        assert!(
-            ErrorCode::ALL.iter().any(|error| error.code() == code),
-            "{code}"
-        );
+        let code = body["message"]["RESPONSE_CODE"].as_str().expect("an error has a code");
+        assert!(ErrorCode::ALL.iter().any(|error| error.code() == code), "{code}");
     } else if let Some(code) = body["message"]["RESPONSE_CODE"].as_str() {
-        assert!(
-            Message::ALL.iter().any(|message| message.code() == code),
-            "{code}"
-        );
+        assert!(Message::ALL.iter().any(|message| message.code() == code), "{code}");
     }
 }

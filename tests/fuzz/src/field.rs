@@ -58,18 +58,12 @@ fn assert_round_trip<
         Value::String(text) => text,
         number => number.to_string(),
     };
-    assert_eq!(
-        shown.parse::<T>().as_ref(),
-        Ok(&value),
-        "{written:?} is shown as {shown:?}"
-    );
+    assert_eq!(shown.parse::<T>().as_ref(), Ok(&value), "{written:?} is shown as {shown:?}");
 }
 
 fn assert_bounded(written: &str) {
-    if let (Ok(price), Ok(meant)) = (
-        written.parse::<Price>(),
-        serde_json::from_str::<f64>(written),
-    ) {
+    if let (Ok(price), Ok(meant)) = (written.parse::<Price>(), serde_json::from_str::<f64>(written))
+    {
         let stored = serde_json::to_string(&price).expect("a number");
         assert!(
             (stored.parse::<f64>().expect("a number") - meant).abs() < 1e-3,
@@ -79,10 +73,7 @@ fn assert_bounded(written: &str) {
     if let Ok(line) = written.parse::<Line<200>>() {
         assert!(
             line.as_str().chars().count() <= 200
-                && !line
-                    .as_str()
-                    .chars()
-                    .any(|letter| letter.is_ascii_control())
+                && !line.as_str().chars().any(|letter| letter.is_ascii_control())
         );
     }
     if let Ok(name) = written.parse::<FileName>() {
@@ -91,10 +82,7 @@ fn assert_bounded(written: &str) {
                 && name.as_str() == name.as_str().trim()
         );
     }
-    assert!(
-        folded(written).len() <= 40 * written.len(),
-        "folding makes the text too long"
-    );
+    assert!(folded(written).len() <= 40 * written.len(), "folding makes the text too long");
     for word in words(written) {
         assert!((1..=8).contains(&word.stems().len()), "{word:?}");
         let word = word.folded();
@@ -103,10 +91,8 @@ fn assert_bounded(written: &str) {
             "{word:?}"
         );
     }
-    let options: Option<Vec<Line<200>>> = written
-        .split('\n')
-        .map(|option| option.parse().ok())
-        .collect();
+    let options: Option<Vec<Line<200>>> =
+        written.split('\n').map(|option| option.parse().ok()).collect();
     if let Ok(Some(options)) = check_options(QuestionType::Dropdown, options) {
         assert!((2..=50).contains(&options.len()));
     }

@@ -17,10 +17,7 @@ pub(crate) fn run(input: &[u8]) {
     let Some(content_type) = text(&input[..end]) else {
         return;
     };
-    let headers = vec![
-        ("authorization", "Bearer $MEMBER"),
-        ("content-type", content_type),
-    ];
+    let headers = vec![("authorization", "Bearer $MEMBER"), ("content-type", content_type)];
     let request = Request {
         method: "POST",
         target: "/api/v1/users/avatar",
@@ -31,19 +28,9 @@ pub(crate) fn run(input: &[u8]) {
         return;
     };
     assert_complete(&answer);
-    assert!(
-        [200, 400, 413, 415].contains(&answer.status_code),
-        "{answer:?}"
-    );
+    assert!([200, 400, 413, 415].contains(&answer.status_code), "{answer:?}");
     if answer.status_code == 200 {
         let file = STAGE.cloud.last_put();
-        plain(
-            &file,
-            if file.starts_with(b"\xff\xd8") {
-                Format::Jpeg
-            } else {
-                Format::Png
-            },
-        );
+        plain(&file, if file.starts_with(b"\xff\xd8") { Format::Jpeg } else { Format::Png });
     }
 }

@@ -14,22 +14,13 @@ const TAG: &str = "W/\"c-QETVAhUYmmve97quvZif9EL6tqM\"";
 
 pub(crate) fn run(input: &[u8]) {
     let Some(written) = text(input) else { return };
-    let headers: Vec<(&str, &str)> = written
-        .split('\n')
-        .filter_map(|line| line.split_once(": "))
-        .collect();
+    let headers: Vec<(&str, &str)> =
+        written.split('\n').filter_map(|line| line.split_once(": ")).collect();
     check_conditions(&headers);
-    for (method, target) in [
-        ("OPTIONS", "/api/v1/sms"),
-        ("GET", "/health"),
-        ("GET", "/api/v1/auth/check"),
-    ] {
-        let request = Request {
-            method,
-            target,
-            headers: headers.clone(),
-            body: b"",
-        };
+    for (method, target) in
+        [("OPTIONS", "/api/v1/sms"), ("GET", "/health"), ("GET", "/api/v1/auth/check")]
+    {
+        let request = Request { method, target, headers: headers.clone(), body: b"" };
         let Some(answer) = STAGE.answer(&request.event().to_string()) else {
             return;
         };
@@ -73,12 +64,8 @@ fn check_conditions(written: &[(&str, &str)]) {
             .filter_map(|value| value.to_str().ok())
             .any(|tags| tags.contains(&TAG[2..]))
     };
-    let any = |name: &str| {
-        headers
-            .get_all(name)
-            .iter()
-            .any(|value| value.as_bytes().contains(&b'*'))
-    };
+    let any =
+        |name: &str| headers.get_all(name).iter().any(|value| value.as_bytes().contains(&b'*'));
     if if_match_holds(&headers, TAG) {
         assert!(
             !headers.contains_key("if-match") || named("if-match") || any("if-match"),
@@ -86,9 +73,6 @@ fn check_conditions(written: &[(&str, &str)]) {
         );
     }
     if !if_none_match_holds(&headers, TAG) {
-        assert!(
-            named("if-none-match") || any("if-none-match"),
-            "{headers:?}"
-        );
+        assert!(named("if-none-match") || any("if-none-match"), "{headers:?}");
     }
 }

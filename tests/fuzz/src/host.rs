@@ -26,11 +26,7 @@ pub(crate) fn run(input: &[u8]) {
     if let Ok(root) = &root {
         assert_host(root.as_str(), 253);
         assert!(
-            label.is_err()
-                && root
-                    .as_str()
-                    .split('.')
-                    .all(|label| (1..=63).contains(&label.len()))
+            label.is_err() && root.as_str().split('.').all(|label| (1..=63).contains(&label.len()))
         );
         assert_eq!(root.as_str().parse().as_ref(), Ok(root));
         let label: Label = "a".parse().expect("a label");

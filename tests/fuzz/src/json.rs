@@ -13,19 +13,12 @@ pub(crate) fn is_strict_object(body: &[u8]) -> Option<bool> {
     let Ok(text) = std::str::from_utf8(body) else {
         return Some(false);
     };
-    let mut reader = Reader {
-        rest: text,
-        is_unsure: false,
-    };
+    let mut reader = Reader { rest: text, is_unsure: false };
     reader.space();
     let is_object = reader.rest.starts_with('{') && reader.value(1).is_some();
     reader.space();
     let is_valid = is_object && reader.rest.is_empty();
-    if is_valid && reader.is_unsure {
-        None
-    } else {
-        Some(is_valid)
-    }
+    if is_valid && reader.is_unsure { None } else { Some(is_valid) }
 }
 
 struct Reader<'a> {
@@ -155,10 +148,8 @@ impl Reader<'_> {
     }
 
     fn digits(&mut self) -> Option<String> {
-        let end = self
-            .rest
-            .find(|letter: char| !letter.is_ascii_digit())
-            .unwrap_or(self.rest.len());
+        let end =
+            self.rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(self.rest.len());
         let (digits, rest) = self.rest.split_at(end);
         self.rest = rest;
         (!digits.is_empty()).then(|| digits.to_owned())

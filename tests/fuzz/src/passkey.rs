@@ -42,24 +42,13 @@ static STAGE: LazyLock<Stage> = LazyLock::new(|| {
         series: 0,
         credential: credential.expect("a valid answer"),
     };
-    Stage {
-        party,
-        user,
-        passkey,
-    }
+    Stage { party, user, passkey }
 });
 
 pub(crate) fn run(input: &[u8]) {
     let mut parts = input.splitn(2, |byte| *byte == b'\n');
-    let (client_data, data) = (
-        parts.next().unwrap_or_default(),
-        parts.next().unwrap_or_default(),
-    );
-    let Stage {
-        party,
-        user,
-        passkey,
-    } = &*STAGE;
+    let (client_data, data) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let Stage { party, user, passkey } = &*STAGE;
     if let Some(credential) = registered(party, user, client_data, data) {
         let id = BASE64URL_NOPAD.decode(credential.credential_id.as_bytes());
         let key = BASE64.decode(credential.public_key.as_bytes());
@@ -97,9 +86,7 @@ fn registered(
         "clientDataJSON": BASE64URL_NOPAD.encode(&with_challenge(client_data, &options)),
         "attestationObject": BASE64URL_NOPAD.encode(object),
     } });
-    party
-        .finish_registration(&state, &answer)
-        .expect("a stored state")
+    party.finish_registration(&state, &answer).expect("a stored state")
 }
 
 fn credential(id: &str, response: Value) -> Value {
@@ -126,11 +113,7 @@ fn attestation() -> Vec<u8> {
     data.extend([0, 16]);
     data.extend([7; 16]);
     data.extend([0xa4, 1, 1, 3, 0x27, 0x20, 6, 0x21, 0x58, 32]);
-    data.extend(
-        SigningKey::from_bytes(&[b'A'; 32])
-            .verifying_key()
-            .as_bytes(),
-    );
+    data.extend(SigningKey::from_bytes(&[b'A'; 32]).verifying_key().as_bytes());
     let length = u8::try_from(data.len()).expect("a short text");
     let start = b"\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x58";
     [&start[..], &[length], &data].concat()

@@ -33,17 +33,9 @@ pub(crate) fn run(input: &[u8]) {
 
 fn check_segments(written: &str) {
     let (measured, parts) = (measure(written), parts(written));
-    let is_gsm = written
-        .chars()
-        .all(|letter| DEFAULT.contains(letter) || EXTENSION.contains(letter));
-    assert_eq!(
-        measured.encoding,
-        if is_gsm {
-            Encoding::Gsm7
-        } else {
-            Encoding::Ucs2
-        }
-    );
+    let is_gsm =
+        written.chars().all(|letter| DEFAULT.contains(letter) || EXTENSION.contains(letter));
+    assert_eq!(measured.encoding, if is_gsm { Encoding::Gsm7 } else { Encoding::Ucs2 });
     let taken = |letter: char| match measured.encoding {
         Encoding::Gsm7 => 1 + usize::from(EXTENSION.contains(letter)),
         Encoding::Ucs2 => letter.len_utf16(),
@@ -63,11 +55,7 @@ fn check_segments(written: &str) {
                     "{parts:?}"
                 );
             }
-            assert!(
-                parts
-                    .last()
-                    .is_some_and(|last| (1..=each).contains(&length(last)))
-            );
+            assert!(parts.last().is_some_and(|last| (1..=each).contains(&length(last))));
         }
     }
 }

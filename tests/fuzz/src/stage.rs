@@ -56,31 +56,16 @@ pub(crate) struct Stage {
 
 /// A static is never dropped, and the Tokio runtime must not be, whichever code ends the program.
 pub(crate) static STAGE: LazyLock<Stage> = LazyLock::new(|| {
-    let runtime = Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    let (cloud, address) = runtime
-        .block_on(Cloud::start())
-        .expect("a port of this machine");
+    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let (cloud, address) = runtime.block_on(Cloud::start()).expect("a port of this machine");
     let setup = setup(address);
-    let tokens = runtime
-        .block_on(add_data(&setup))
-        .expect("the data is written");
+    let tokens = runtime.block_on(add_data(&setup)).expect("the data is written");
     cloud.freeze();
     let edge = Edge::new(&setup, routes(&setup).expect("the settings are valid"))
         .expect("the settings are valid");
     let dispatcher = Dispatcher::new(&setup).expect("the settings are valid");
     let worker = Worker::new(&setup).expect("the settings are valid");
-    let stage = Stage {
-        runtime,
-        cloud,
-        address,
-        dispatcher,
-        worker,
-        edge,
-        tokens,
-    };
+    let stage = Stage { runtime, cloud, address, dispatcher, worker, edge, tokens };
     for authorization in ["Bearer $ADMIN", "Bearer $MEMBER"] {
         let request = Request {
             method: "GET",
@@ -88,9 +73,7 @@ pub(crate) static STAGE: LazyLock<Stage> = LazyLock::new(|| {
             headers: vec![("authorization", authorization)],
             body: b"",
         };
-        let answer = stage
-            .answer(&request.event().to_string())
-            .expect("an answer");
+        let answer = stage.answer(&request.event().to_string()).expect("an answer");
         assert_eq!(answer.status_code, 200, "{answer:?}");
     }
     stage
@@ -112,11 +95,7 @@ impl Stage {
     }
 
     fn with_tokens(&self, input: &str) -> String {
-        self.tokens
-            .iter()
-            .fold(input.to_owned(), |input, (name, token)| {
-                input.replace(name, token)
-            })
+        self.tokens.iter().fold(input.to_owned(), |input, (name, token)| input.replace(name, token))
     }
 }
 
@@ -165,13 +144,9 @@ fn setup(address: SocketAddr) -> Setup {
         "OUTBOX_KEYS",
         "EDGE_SECRETS",
     ];
-    let settings = names
-        .into_iter()
-        .filter_map(|name| Some((name.to_owned(), lookup(name)?)));
+    let settings = names.into_iter().filter_map(|name| Some((name.to_owned(), lookup(name)?)));
     let startup = Startup::of_settings(settings.collect(), Clock::default());
-    startup
-        .and_then(Setup::new)
-        .expect("the settings are valid")
+    startup.and_then(Setup::new).expect("the settings are valid")
 }
 
 fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
@@ -204,42 +179,27 @@ async fn add_data(setup: &Setup) -> Result<[(&'static str, String); 2], common::
         profile: Profile::SuperAdmin,
         ..user(2, "admin@example.org", committee_id, now)
     };
-    let member = User {
-        is_verified: true,
-        ..user(3, "member@example.org", committee_id, now)
-    };
+    let member = User { is_verified: true, ..user(3, "member@example.org", committee_id, now) };
     let store = &setup.store;
     let no_password = || "no password".to_owned();
     store
         .bootstrap(
             &committee,
-            &NewUser {
-                user: admin.clone(),
-                password_hash: no_password(),
-            },
+            &NewUser { user: admin.clone(), password_hash: no_password() },
             store.transaction(),
         )
         .await?;
     let course = course(&admin, now);
     let mut add = store.transaction();
-    add.new_user(&NewUser {
-        user: member.clone(),
-        password_hash: no_password(),
-    });
+    add.new_user(&NewUser { user: member.clone(), password_hash: no_password() });
     add.new_course(&course);
     assert_eq!(add.commit().await?, CommitOutcome::Committed);
     if let Some(questionnaire) = store.questionnaire(course.outline.course_id).await? {
         let mut ask = store.transaction();
-        ask.add_questions(
-            &questionnaire,
-            &[question(course.outline.course_id, now)],
-            now,
-        );
+        ask.add_questions(&questionnaire, &[question(course.outline.course_id, now)], now);
         assert_eq!(ask.commit().await?, CommitOutcome::Committed);
     }
-    store
-        .create_file(&file(admin.user_id, now), u64::MAX / 2)
-        .await?;
+    store.create_file(&file(admin.user_id, now), u64::MAX / 2).await?;
     // A sweep would begin it for fifty seconds again and again, because the tables ignore later writes.
     while store.rebuild_index(now).await? {}
     let sessions = Sessions::new(setup)?;
@@ -267,16 +227,10 @@ async fn add_data(setup: &Setup) -> Result<[(&'static str, String); 2], common::
             )
             .await?;
         Ok::<_, common::ApiError>(
-            view.expect("a session begins")
-                .token()
-                .trim_start_matches("Bearer ")
-                .to_owned(),
+            view.expect("a session begins").token().trim_start_matches("Bearer ").to_owned(),
         )
     };
-    Ok([
-        ("$ADMIN", token(admin).await?),
-        ("$MEMBER", token(member).await?),
-    ])
+    Ok([("$ADMIN", token(admin).await?), ("$MEMBER", token(member).await?)])
 }
 
 fn committee() -> Committee {
@@ -300,10 +254,8 @@ fn committee() -> Committee {
 }
 
 fn user(number: u128, email: &str, committee_id: CommitteeId, now: Instant) -> User {
-    let (name, last_name) = (
-        "Amina".parse().expect("a name"),
-        "Ben Salah".parse().expect("a name"),
-    );
+    let (name, last_name) =
+        ("Amina".parse().expect("a name"), "Ben Salah".parse().expect("a name"));
     User::new(
         UserId::new(id(number)),
         name,
@@ -338,10 +290,7 @@ fn course(author: &User, now: Instant) -> Course {
         updated_at: now,
         published_at: None,
     };
-    Course {
-        outline,
-        details: CourseDetails::default(),
-    }
+    Course { outline, details: CourseDetails::default() }
 }
 
 fn question(course_id: CourseId, created_at: Instant) -> Question {
@@ -353,12 +302,7 @@ fn question(course_id: CourseId, created_at: Instant) -> Question {
         required: true,
         options: None,
     };
-    Question {
-        question_id: QuestionId::new(id(5)),
-        course_id,
-        wording,
-        created_at,
-    }
+    Question { question_id: QuestionId::new(id(5)), course_id, wording, created_at }
 }
 
 fn file(user_id: UserId, created_at: Instant) -> File {

@@ -6,19 +6,16 @@ use serde_json::Value;
 use crate::stage::STAGE;
 
 pub(crate) fn run(input: &[u8]) {
-    let (Ok(event), Ok(whole)) = (
-        serde_json::from_slice::<Event>(input),
-        serde_json::from_slice(input),
-    ) else {
+    let (Ok(event), Ok(whole)) =
+        (serde_json::from_slice::<Event>(input), serde_json::from_slice(input))
+    else {
         return;
     };
     let received = texts(&whole);
     let by_dispatcher = STAGE.dispatcher.clone().answer(event.clone());
     let by_worker = STAGE.worker.clone().answer(event);
-    let (by_dispatcher, by_worker) = (
-        STAGE.runtime.block_on(by_dispatcher),
-        STAGE.runtime.block_on(by_worker),
-    );
+    let (by_dispatcher, by_worker) =
+        (STAGE.runtime.block_on(by_dispatcher), STAGE.runtime.block_on(by_worker));
     // An error is one of a receipt or of feedback, which has no records.
     for handled in [by_dispatcher, by_worker].into_iter().flatten() {
         assert_received(&handled, &received);
@@ -34,9 +31,7 @@ fn assert_received(handled: &Handled, received: &[String]) {
         .map(|item| &item["itemIdentifier"])
         .collect();
     assert!(
-        failed
-            .iter()
-            .all(|number| received.iter().any(|text| **number == **text)),
+        failed.iter().all(|number| received.iter().any(|text| **number == **text)),
         "{handled}"
     );
 }

@@ -14,17 +14,11 @@ use serde_json::Value;
 
 use crate::text;
 
-const USES: [TokenUse; 4] = [
-    TokenUse::Access,
-    TokenUse::OtpStep,
-    TokenUse::PasswordlessStep,
-    TokenUse::PasskeyStep,
-];
+const USES: [TokenUse; 4] =
+    [TokenUse::Access, TokenUse::OtpStep, TokenUse::PasswordlessStep, TokenUse::PasskeyStep];
 
 static VERIFIER: LazyLock<Verifier> = LazyLock::new(|| {
-    let key: NamedKey = "k:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE="
-        .parse()
-        .expect("a key");
+    let key: NamedKey = "k:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE=".parse().expect("a key");
     Verifier::new(&[PublicKey::of(&key)])
 });
 
@@ -35,11 +29,7 @@ pub(crate) fn run(input: &[u8]) {
     }
     let Some(written) = text(input) else { return };
     for usage in USES {
-        assert_eq!(
-            VERIFIER.verify(written, usage, now),
-            None,
-            "{written:?} is not signed"
-        );
+        assert_eq!(VERIFIER.verify(written, usage, now), None, "{written:?} is not signed");
     }
     if let Ok(key) = written.parse::<NamedKey>() {
         let setting = key.to_setting();
@@ -57,21 +47,12 @@ pub(crate) fn run(input: &[u8]) {
 /// `signed` is a header, a line break and claims; they get a valid signature.
 fn signed_by_us(signed: &[u8], now: Instant) {
     let mut parts = signed.splitn(2, |byte| *byte == b'\n');
-    let (header, claims) = (
-        parts.next().unwrap_or_default(),
-        parts.next().unwrap_or_default(),
-    );
-    let head = format!(
-        "{}.{}",
-        BASE64URL_NOPAD.encode(header),
-        BASE64URL_NOPAD.encode(claims)
-    );
+    let (header, claims) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let head = format!("{}.{}", BASE64URL_NOPAD.encode(header), BASE64URL_NOPAD.encode(claims));
     let signature = SigningKey::from_bytes(&[b'A'; 32]).sign(head.as_bytes());
     let token = format!("{head}.{}", BASE64URL_NOPAD.encode(&signature.to_bytes()));
-    let valid: Vec<_> = USES
-        .into_iter()
-        .filter_map(|usage| VERIFIER.verify(&token, usage, now))
-        .collect();
+    let valid: Vec<_> =
+        USES.into_iter().filter_map(|usage| VERIFIER.verify(&token, usage, now)).collect();
     assert!(valid.len() <= 1, "a token for two uses");
     let Some(claims) = valid.first() else { return };
     assert!(
@@ -81,10 +62,7 @@ fn signed_by_us(signed: &[u8], now: Instant) {
         serde_json::from_slice(header).expect("JSON"),
         serde_json::to_value(claims).expect("JSON"),
     );
-    assert_eq!(
-        (&header["alg"], &header["kid"]),
-        (&Value::from("EdDSA"), &Value::from("k"))
-    );
+    assert_eq!((&header["alg"], &header["kid"]), (&Value::from("EdDSA"), &Value::from("k")));
     assert_eq!(
         (&payload["iss"], &payload["aud"]),
         (&Value::from("halqa"), &Value::from("halqa-api"))

@@ -10,11 +10,7 @@ use crate::{cloud::http_response, stage::STAGE};
 
 static PANEL: LazyLock<Panel> = LazyLock::new(|| {
     let long = Duration::from_secs(9);
-    let timeouts = Timeouts {
-        connect: long,
-        whole: long,
-        again: long,
-    };
+    let timeouts = Timeouts { connect: long, whole: long, again: long };
     Panel::new(
         &format!("http://{}", STAGE.address),
         "halqa",
@@ -27,13 +23,11 @@ static PANEL: LazyLock<Panel> = LazyLock::new(|| {
 
 pub(crate) fn run(input: &[u8]) {
     let stage = &*STAGE;
-    stage
-        .cloud
-        .set_panel_response(if input.starts_with(b"HTTP/1.1 ") {
-            input.to_vec()
-        } else {
-            http_response("200 OK", input)
-        });
+    stage.cloud.set_panel_response(if input.starts_with(b"HTTP/1.1 ") {
+        input.to_vec()
+    } else {
+        http_response("200 OK", input)
+    });
     stage.runtime.block_on(async {
         let domains = PANEL.domains(PANEL.probe_budget(Instant::now())).await;
         if let Some(domains) = known(domains) {
@@ -50,15 +44,9 @@ pub(crate) fn run(input: &[u8]) {
                     .all(|some| some.is_sorted_by_key(|one| &one.name))
             );
         }
-        let (label, root) = (
-            "a".parse().expect("a label"),
-            "example.org".parse().expect("a domain"),
-        );
-        known(
-            PANEL
-                .add_subdomain(&label, &root, PANEL.probe_budget(Instant::now()))
-                .await,
-        );
+        let (label, root) =
+            ("a".parse().expect("a label"), "example.org".parse().expect("a domain"));
+        known(PANEL.add_subdomain(&label, &root, PANEL.probe_budget(Instant::now())).await);
     });
 }
 

@@ -18,11 +18,8 @@ pub(crate) fn forms(left: &BTreeMap<Service, Fault>) -> String {
     let active: String = left.iter().map(active).collect();
     let main = format!(
         include_str!("faults.html"),
-        active = if active.is_empty() {
-            "<p class=\"soft\">No faults.</p>"
-        } else {
-            active.as_str()
-        },
+        active =
+            if active.is_empty() { "<p class=\"soft\">No faults.</p>" } else { active.as_str() },
     );
     page("Faults", PATH, &main)
 }
@@ -47,11 +44,7 @@ fn active((service, fault): (&Service, &Fault)) -> String {
         text(&fault["mode"]),
         details.collect::<String>()
     );
-    format!(
-        include_str!("fault.html"),
-        line = escape(&line),
-        service = escape(text(&service)),
-    )
+    format!(include_str!("fault.html"), line = escape(&line), service = escape(text(&service)),)
 }
 
 /// The service and the fault that the form describes.
@@ -83,9 +76,8 @@ fn numbers(form: &Fields, names: &[&str], fields: &mut Map<String, Value>) -> Re
     for name in names {
         let value = form.get(name);
         if !value.is_empty() {
-            let number: u64 = value
-                .parse()
-                .map_err(|_| format!("{name} must be a number from 0 up."))?;
+            let number: u64 =
+                value.parse().map_err(|_| format!("{name} must be a number from 0 up."))?;
             fields.insert((*name).to_owned(), number.into());
         }
     }

@@ -45,11 +45,7 @@ fn nothing() -> String {
 
 fn row(mail: &Value, query: &Fields, is_chosen: bool) -> String {
     let target = address(mail, query, query.get("view"));
-    let current = if is_chosen {
-        " aria-current=\"true\""
-    } else {
-        ""
-    };
+    let current = if is_chosen { " aria-current=\"true\"" } else { "" };
     format!(
         "<li><a href=\"{target}#message\"{current}><span dir=\"auto\">{}</span> <bdi>{}</bdi> {}</a></li>\n",
         escape(subject(mail)),
@@ -60,12 +56,8 @@ fn row(mail: &Value, query: &Fields, is_chosen: bool) -> String {
 
 /// The path of the inbox with `mail` as `view`.
 fn address(mail: &Value, query: &Fields, view: &str) -> String {
-    let fields = [
-        ("q", query.get("q")),
-        ("to", query.get("to")),
-        ("view", view),
-        ("id", text(&mail["id"])),
-    ];
+    let fields =
+        [("q", query.get("q")), ("to", query.get("to")), ("view", view), ("id", text(&mail["id"]))];
     link("/_local", &fields)
 }
 
@@ -82,19 +74,10 @@ fn message(mail: &Value, query: &Fields) -> String {
         "phone" => "phone",
         _ => "html",
     };
-    let views = [
-        ("html", "HTML"),
-        ("phone", "Phone"),
-        ("text", "Text"),
-        ("source", "Source"),
-    ];
+    let views = [("html", "HTML"), ("phone", "Phone"), ("text", "Text"), ("source", "Source")];
     let tabs = views.iter().map(|(name, title)| {
         let target = address(mail, query, name);
-        let current = if *name == view {
-            " aria-current=\"page\""
-        } else {
-            ""
-        };
+        let current = if *name == view { " aria-current=\"page\"" } else { "" };
         format!("<a href=\"{target}#message\"{current}>{title}</a>\n")
     });
     let content = match view {

@@ -33,11 +33,7 @@ const LINKS: [(&str, &str); 8] = [
 /// The page `title` with the content `main`, which is HTML. The page at `path` is marked in the navigation.
 pub(crate) fn page(title: &str, path: &str, main: &str) -> String {
     let link = |(target, name): &(&str, &str)| {
-        let current = if *target == path {
-            " aria-current=\"page\""
-        } else {
-            ""
-        };
+        let current = if *target == path { " aria-current=\"page\"" } else { "" };
         format!("<a href=\"{target}\"{current}>{name}</a>\n")
     };
     format!(
@@ -120,9 +116,8 @@ pub(super) fn filter(path: &str, clear: &str, query: &Fields, messages: &[Value]
     let mut recipients: Vec<&str> = messages.iter().map(|one| text(&one["to"])).collect();
     recipients.sort_unstable();
     recipients.dedup();
-    let options = recipients
-        .into_iter()
-        .map(|to| format!("<option value=\"{}\"></option>", escape(to)));
+    let options =
+        recipients.into_iter().map(|to| format!("<option value=\"{}\"></option>", escape(to)));
     format!(
         include_str!("filter.html"),
         path = path,
@@ -157,10 +152,7 @@ pub(super) fn codes_and_links(message: &str) -> String {
                 escape(name)
             )
         } else if let Some(code) = code_in(word) {
-            format!(
-                "<span class=\"code\"><code>{code}</code> {}</span>",
-                copy_button(code, code)
-            )
+            format!("<span class=\"code\"><code>{code}</code> {}</span>", copy_button(code, code))
         } else {
             continue;
         };
@@ -196,9 +188,7 @@ mod tests {
             "{found}"
         );
         assert!(
-            ["javascript", "1234567", "127001"]
-                .iter()
-                .all(|other| !found.contains(other)),
+            ["javascript", "1234567", "127001"].iter().all(|other| !found.contains(other)),
             "{found}"
         );
         assert_eq!(codes_and_links("Bonjour"), "");

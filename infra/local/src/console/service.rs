@@ -48,9 +48,7 @@ fn batch(batch: &Value) -> String {
     let counts = COUNTS
         .iter()
         .filter_map(|name| Some((name, batch[*name].as_u64().filter(|count| *count > 0)?)));
-    let counts: Vec<String> = counts
-        .map(|(name, count)| format!("{count} {name}"))
-        .collect();
+    let counts: Vec<String> = counts.map(|(name, count)| format!("{count} {name}")).collect();
     format!(
         "<li>{} <code>{}</code><br>{}</li>\n",
         time(text(&batch["createdAt"])),
@@ -80,11 +78,7 @@ fn call(call: &Value) -> String {
         "<li>{} <code>{}</code> {}</li>\n",
         time(text(&call["at"])),
         escape(text(&call["function"])),
-        escape(&format!(
-            "{} → {}",
-            written(&call["parameters"]),
-            written(&call["outcome"])
-        ))
+        escape(&format!("{} → {}", written(&call["parameters"]), written(&call["outcome"])))
     )
 }
 

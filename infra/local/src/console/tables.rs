@@ -58,16 +58,9 @@ pub(crate) fn browser(cloud: &Cloud, query: &Fields) -> Result<String, LocalErro
         Some(pattern) => items(cloud, pattern, query.get("pk"), query.get("sk"))?,
     };
     let options = patterns.iter().enumerate().map(|(number, pattern)| {
-        let selected = if place == Some(number) {
-            " selected"
-        } else {
-            ""
-        };
+        let selected = if place == Some(number) { " selected" } else { "" };
         let name = format!("{} ({}): {}", pattern.name, pattern.source(), pattern.pk);
-        format!(
-            "<option value=\"{number}\"{selected}>{}</option>\n",
-            escape(&name)
-        )
+        format!("<option value=\"{number}\"{selected}>{}</option>\n", escape(&name))
     });
     let main = format!(
         include_str!("tables.html"),
@@ -147,11 +140,7 @@ fn existing_keys(cloud: &Cloud, pattern: &Pattern, number: &str) -> Result<Strin
         }
     }
     let rows = keys.iter().take(MAX_SHOWN).map(|(key, count)| {
-        let fields = [
-            ("pattern", number),
-            ("pk", key.as_str()),
-            ("sk", prefix(&pattern.sk)),
-        ];
+        let fields = [("pattern", number), ("pk", key.as_str()), ("sk", prefix(&pattern.sk))];
         format!(
             "<li><a href=\"{}\"><code>{}</code></a> {}</li>\n",
             link("/_local/tables", &fields),
@@ -159,11 +148,7 @@ fn existing_keys(cloud: &Cloud, pattern: &Pattern, number: &str) -> Result<Strin
             counted(count, "item")
         )
     });
-    Ok(format!(
-        "<h2>{}</h2>\n<ul>\n{}</ul>",
-        counted(keys.len(), "key"),
-        rows.collect::<String>()
-    ))
+    Ok(format!("<h2>{}</h2>\n<ul>\n{}</ul>", counted(keys.len(), "key"), rows.collect::<String>()))
 }
 
 /// The items of a Query by `pattern`, as JSON.
@@ -186,25 +171,15 @@ fn items(cloud: &Cloud, pattern: &Pattern, pk: &str, sk: &str) -> Result<String,
         wanted["ExpressionAttributeValues"][":sk"] = json!({ "S": sk });
     }
     let answer = cloud.query(wanted)?;
-    let found = answer["Items"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
+    let found = answer["Items"].as_array().map(Vec::as_slice).unwrap_or_default();
     let shown = found.iter().map(|item| {
         let attributes = item.as_object().into_iter().flatten();
-        let plain: Value = attributes
-            .map(|(name, value)| (name.clone(), plain(value)))
-            .collect();
+        let plain: Value = attributes.map(|(name, value)| (name.clone(), plain(value))).collect();
         format!("<pre>{}</pre>\n", escape(&format!("{plain:#}")))
     });
-    let units = answer["ConsumedCapacity"]["CapacityUnits"]
-        .as_f64()
-        .unwrap_or_default();
-    let more = if answer["LastEvaluatedKey"].is_null() {
-        ""
-    } else {
-        ", and more that are not shown"
-    };
+    let units = answer["ConsumedCapacity"]["CapacityUnits"].as_f64().unwrap_or_default();
+    let more =
+        if answer["LastEvaluatedKey"].is_null() { "" } else { ", and more that are not shown" };
     Ok(format!(
         "<h2>{}{more}</h2>\n<p class=\"soft\">One Query, {}.</p>\n{}",
         counted(found.len(), "item"),
@@ -223,10 +198,9 @@ fn plain(value: &Value) -> Value {
         }
         Some(("NULL", _)) => Value::Null,
         Some(("L", Value::Array(list))) => list.iter().map(plain).collect(),
-        Some(("M", Value::Object(fields))) => fields
-            .iter()
-            .map(|(name, value)| (name.clone(), plain(value)))
-            .collect(),
+        Some(("M", Value::Object(fields))) => {
+            fields.iter().map(|(name, value)| (name.clone(), plain(value))).collect()
+        }
         _ => value.clone(),
     }
 }
@@ -246,20 +220,12 @@ mod tests {
         assert!(patterns.len() > 40, "{}", patterns.len());
         assert!(has("records", None, "USER#<id>", "CREDENTIALS"));
         assert!(has("records", Some(&LISTING), "USER#<id>#FILES", "<id>"));
-        assert!(has(
-            "transient",
-            None,
-            "QUOTA#COMMITTEE#<id>#<day>",
-            "QUOTA"
-        ));
+        assert!(has("transient", None, "QUOTA#COMMITTEE#<id>#<day>", "QUOTA"));
     }
 
     #[test]
     fn attributes_become_plain_json() {
         let item = json!({ "M": { "a": { "N": "1.5" }, "b": { "L": [{ "NULL": true }, { "S": "x" }] }, "c": { "SS": ["y"] } } });
-        assert_eq!(
-            plain(&item),
-            json!({ "a": 1.5, "b": [null, "x"], "c": { "SS": ["y"] } })
-        );
+        assert_eq!(plain(&item), json!({ "a": 1.5, "b": [null, "x"], "c": { "SS": ["y"] } }));
     }
 }

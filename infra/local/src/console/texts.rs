@@ -54,10 +54,7 @@ fn joined(whole: &str, parts: Option<&Vec<Value>>) -> String {
     };
     let marked = (1..).zip(parts).map(|(number, part)| {
         let total = parts.len();
-        format!(
-            "<span class=\"cut\"><span>{number}/{total}</span></span>{}",
-            escape(text(part))
-        )
+        format!("<span class=\"cut\"><span>{number}/{total}</span></span>{}", escape(text(part)))
     });
     marked.collect()
 }

@@ -34,11 +34,7 @@ pub(super) fn error(status: StatusCode, text: impl Display) -> Response<Bytes> {
 /// The response with `value`.
 pub(super) fn json_response(status: StatusCode, value: &Value) -> Response<Bytes> {
     let kind = "application/json; charset=utf-8";
-    response(
-        status,
-        value.to_string(),
-        &[(header_names::CONTENT_TYPE, kind)],
-    )
+    response(status, value.to_string(), &[(header_names::CONTENT_TYPE, kind)])
 }
 
 /// A response that is not cached: the pages change with the program and its data.
@@ -54,9 +50,7 @@ pub(super) fn response(
         (header_names::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     for (name, value) in headers.iter().chain(&constant).cloned() {
-        response
-            .headers_mut()
-            .insert(name, HeaderValue::from_static(value));
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
 }

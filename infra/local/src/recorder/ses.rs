@@ -52,19 +52,11 @@ fn mail(body: &[u8], id: Uuid, now: Instant) -> Result<Value, String> {
     let from = address(&request["FromEmailAddress"])?;
     let lists = ["ToAddresses", "CcAddresses", "BccAddresses"]
         .map(|list| request["Destination"][list].as_array());
-    let to = lists
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(address)
-        .collect::<Result<Vec<_>, _>>()?;
+    let to = lists.into_iter().flatten().flatten().map(address).collect::<Result<Vec<_>, _>>()?;
     let simple = &request["Content"]["Simple"];
     let subject = part(&simple["Subject"])?
         .ok_or("Content.Simple.Subject is missing; no other content is served here.")?;
-    let (text, html) = (
-        part(&simple["Body"]["Text"])?,
-        part(&simple["Body"]["Html"])?,
-    );
+    let (text, html) = (part(&simple["Body"]["Text"])?, part(&simple["Body"]["Html"])?);
     if to.is_empty() || to.len() > 50 || (text.is_none() && html.is_none()) {
         return Err("A mail has 1 to 50 recipients, and a text or an HTML body.".to_owned());
     }
@@ -93,11 +85,7 @@ fn part(value: &Value) -> Result<Option<&str>, String> {
     let data = value["Data"].as_str();
     // Without a charset SES uses 7-bit ASCII, which French and Arabic do not fit.
     let is_safe = data.is_none_or(str::is_ascii) || value["Charset"] == "UTF-8";
-    if is_safe {
-        Ok(data)
-    } else {
-        Err("Data beyond ASCII needs the Charset UTF-8.".to_owned())
-    }
+    if is_safe { Ok(data) } else { Err("Data beyond ASCII needs the Charset UTF-8.".to_owned()) }
 }
 
 /// The error `name` of an injected fault or a check of access.
@@ -106,9 +94,8 @@ pub(crate) fn error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> 
 }
 
 fn error_response(name: &str, status: StatusCode, message: &str) -> Response<Full<Bytes>> {
-    let mut response = response(status, "application/json", |_| {
-        json!({ "message": message }).to_string()
-    });
+    let mut response =
+        response(status, "application/json", |_| json!({ "message": message }).to_string());
     // The name comes from a fault and may be no valid header value.
     if let Ok(name) = HeaderValue::from_str(name) {
         response.headers_mut().insert("x-amzn-errortype", name);
@@ -151,10 +138,7 @@ mod tests {
         let mail = &recorder.mails()[0];
         assert_eq!(
             (&mail["to"], &mail["from"]),
-            (
-                &json!("a@example.org"),
-                &json!("Halqa <no-reply@example.org>")
-            )
+            (&json!("a@example.org"), &json!("Halqa <no-reply@example.org>"))
         );
         assert_eq!(
             (&mail["subject"], &mail["text"], &mail["html"]),
@@ -169,10 +153,7 @@ mod tests {
         let simple = "/Content/Simple";
         for (place, value) in [
             ("/FromEmailAddress", Value::Null),
-            (
-                "/FromEmailAddress",
-                json!("Fédération <no-reply@example.org>"),
-            ),
+            ("/FromEmailAddress", json!("Fédération <no-reply@example.org>")),
             ("/Destination/ToAddresses", json!([])),
             ("/Destination/ToAddresses", json!(vec!["a@example.org"; 51])),
             ("/Destination/ToAddresses/0", json!("no address")),
@@ -183,22 +164,14 @@ mod tests {
         ] {
             let mut mail_request = mail_request();
             *mail_request.pointer_mut(place).unwrap() = value;
-            assert_eq!(
-                send(&recorder, &mail_request),
-                StatusCode::BAD_REQUEST,
-                "{mail_request}"
-            );
+            assert_eq!(send(&recorder, &mail_request), StatusCode::BAD_REQUEST, "{mail_request}");
         }
         assert_eq!(
-            recorder
-                .ses(&Method::POST, "/v2/email/outbound-emails", b"{", now())
-                .status(),
+            recorder.ses(&Method::POST, "/v2/email/outbound-emails", b"{", now()).status(),
             StatusCode::BAD_REQUEST
         );
         assert_eq!(
-            recorder
-                .ses(&Method::GET, "/v2/email/identities", b"", now())
-                .status(),
+            recorder.ses(&Method::GET, "/v2/email/identities", b"", now()).status(),
             StatusCode::NOT_FOUND
         );
         assert!(recorder.mails().is_empty());
@@ -206,10 +179,7 @@ mod tests {
 
     #[test]
     fn injected_error_has_name_and_status() {
-        for (name, status) in [
-            ("TooManyRequestsException", 429),
-            ("ServiceUnavailable", 503),
-        ] {
+        for (name, status) in [("TooManyRequestsException", 429), ("ServiceUnavailable", 503)] {
             let error = error(name, StatusCode::TOO_MANY_REQUESTS);
             assert_eq!(error.status(), status);
             assert_eq!(error.headers()["x-amzn-errortype"], name);

@@ -46,10 +46,7 @@ impl Recorder {
             let value = form.get(&format!("{}.value", name.strip_suffix(".key")?))?;
             Some((key.clone(), value.clone()))
         });
-        self.sms_attributes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend(pairs);
+        self.sms_attributes.lock().unwrap_or_else(PoisonError::into_inner).extend(pairs);
         xml(StatusCode::OK, "SetSMSAttributesResponse", |request| {
             let metadata =
                 format!("<ResponseMetadata><RequestId>{request}</RequestId></ResponseMetadata>");
@@ -71,29 +68,21 @@ fn text(body: &[u8], id: Uuid, now: Instant) -> Result<Value, (&'static str, Str
         ));
     }
     let invalid = |name: &str, reason: &str| {
-        Err((
-            "InvalidParameter",
-            format!("Invalid parameter: {name} Reason: {reason}"),
-        ))
+        Err(("InvalidParameter", format!("Invalid parameter: {name} Reason: {reason}")))
     };
     let (to, text) = (field("PhoneNumber"), field("Message"));
-    let digits = to
-        .strip_prefix('+')
-        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let digits =
+        to.strip_prefix('+').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
     if !digits.is_some_and(|digits| (2..=15).contains(&digits.len()) && !digits.starts_with('0')) {
         return invalid("PhoneNumber", &format!("{to} is not valid to publish to"));
     }
     if text.is_empty() || text.len() > 1600 {
-        return invalid(
-            "Message",
-            &format!("{} bytes instead of 1 to 1600", text.len()),
-        );
+        return invalid("Message", &format!("{} bytes instead of 1 to 1600", text.len()));
     }
     // An attribute is written as MessageAttributes.entry.1.Name, ….1.Value.DataType and ….1.Value.StringValue.
     let mut attributes = BTreeMap::new();
-    for (entry, name) in form
-        .iter()
-        .filter_map(|(key, name)| Some((key.strip_suffix(".Name")?, name.as_str())))
+    for (entry, name) in
+        form.iter().filter_map(|(key, name)| Some((key.strip_suffix(".Name")?, name.as_str())))
     {
         if !form.contains_key(&format!("{entry}.Value.DataType")) {
             return Err((
@@ -104,25 +93,16 @@ fn text(body: &[u8], id: Uuid, now: Instant) -> Result<Value, (&'static str, Str
         attributes.insert(name, field(&format!("{entry}.Value.StringValue")));
     }
     // `Promotional` is the default of an AWS account.
-    let kind = attributes
-        .get("AWS.SNS.SMS.SMSType")
-        .copied()
-        .unwrap_or("Promotional");
+    let kind = attributes.get("AWS.SNS.SMS.SMSType").copied().unwrap_or("Promotional");
     if !["Promotional", "Transactional"].contains(&kind) {
-        return invalid(
-            "SMSType",
-            &format!("{kind} is neither Promotional nor Transactional"),
-        );
+        return invalid("SMSType", &format!("{kind} is neither Promotional nor Transactional"));
     }
     let mut message = json!({ "id": id, "to": to, "text": text, "at": now, "type": kind });
     if let Some(&name) = attributes.get("AWS.SNS.SMS.SenderID") {
         let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric())
             && name.bytes().any(|byte| byte.is_ascii_alphabetic());
         if !is_word || name.len() > 11 {
-            return invalid(
-                "SenderID",
-                "1 to 11 letters and digits, one letter at least",
-            );
+            return invalid("SenderID", "1 to 11 letters and digits, one letter at least");
         }
         message["senderId"] = name.into();
     }
@@ -143,11 +123,7 @@ pub(crate) fn error(code: &str, otherwise: StatusCode) -> Response<Full<Bytes>> 
 }
 
 fn error_response(code: &str, status: StatusCode, message: &str) -> Response<Full<Bytes>> {
-    let side = if status.is_server_error() {
-        "Receiver"
-    } else {
-        "Sender"
-    };
+    let side = if status.is_server_error() { "Receiver" } else { "Sender" };
     let error = format!(
         "<Type>{side}</Type><Code>{}</Code><Message>{}</Message>",
         escaped(code),
@@ -195,9 +171,7 @@ mod tests {
             ("PhoneNumber", NUMBER),
             ("Message", "123456"),
         ];
-        let kept = usual
-            .iter()
-            .filter(|(name, _)| fields.iter().all(|(other, _)| other != name));
+        let kept = usual.iter().filter(|(name, _)| fields.iter().all(|(other, _)| other != name));
         form_urlencoded::Serializer::new(String::new())
             .extend_pairs(kept.chain(fields))
             .finish()
@@ -213,16 +187,8 @@ mod tests {
     }
 
     async fn body_of(response: Response<Full<Bytes>>) -> String {
-        String::from_utf8(
-            response
-                .into_body()
-                .collect()
-                .await
-                .unwrap()
-                .to_bytes()
-                .to_vec(),
-        )
-        .unwrap()
+        String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().to_vec())
+            .unwrap()
     }
 
     #[tokio::test]
@@ -232,34 +198,18 @@ mod tests {
         let answer = body_of(recorder.sns(&form(&[("Message", sent)]), now())).await;
         let text = &recorder.texts()[0];
         assert!(
-            answer.contains(&format!(
-                "<MessageId>{}</MessageId>",
-                text["id"].as_str().unwrap()
-            )),
+            answer.contains(&format!("<MessageId>{}</MessageId>", text["id"].as_str().unwrap())),
             "{answer}"
         );
         assert_eq!(
-            (
-                text["to"].as_str(),
-                text["text"].as_str(),
-                text["type"].as_str()
-            ),
+            (text["to"].as_str(), text["text"].as_str(), text["type"].as_str()),
             (Some(NUMBER), Some(sent), Some("Promotional"))
         );
-        assert_eq!(
-            (&text["at"], text.get("senderId")),
-            (&json!("2026-11-20T23:46:12.000Z"), None)
-        );
+        assert_eq!((&text["at"], text.get("senderId")), (&json!("2026-11-20T23:46:12.000Z"), None));
         recorder.sns(&form(&attribute("AWS.SNS.SMS.SenderID", "Halqa")), now());
-        recorder.sns(
-            &form(&attribute("AWS.SNS.SMS.SMSType", "Transactional")),
-            now(),
-        );
+        recorder.sns(&form(&attribute("AWS.SNS.SMS.SMSType", "Transactional")), now());
         assert_eq!(
-            (
-                &recorder.texts()[0]["type"],
-                &recorder.texts()[1]["senderId"]
-            ),
+            (&recorder.texts()[0]["type"], &recorder.texts()[1]["senderId"]),
             (&json!("Transactional"), &json!("Halqa"))
         );
     }
@@ -275,32 +225,14 @@ mod tests {
             (&[("PhoneNumber", "21620123456")], "InvalidParameter"),
             (&[("PhoneNumber", "+0123456789")], "InvalidParameter"),
             (&[("PhoneNumber", "+1234567890123456")], "InvalidParameter"),
-            (
-                &[("PhoneNumber", "+216<&>\0")],
-                "+216&lt;&amp;&gt; is not valid",
-            ),
+            (&[("PhoneNumber", "+216<&>\0")], "+216&lt;&amp;&gt; is not valid"),
             (&[("Message", "")], "InvalidParameter"),
             (&[("Message", &long)], "InvalidParameter"),
-            (
-                &attribute("AWS.SNS.SMS.SMSType", "Urgent"),
-                "InvalidParameter",
-            ),
-            (
-                &attribute("AWS.SNS.SMS.SenderID", "123456"),
-                "InvalidParameter",
-            ),
-            (
-                &attribute("AWS.SNS.SMS.SenderID", "Halqa Halqa"),
-                "InvalidParameter",
-            ),
-            (
-                &attribute("AWS.SNS.SMS.SenderID", "HalqaFormations"),
-                "InvalidParameter",
-            ),
-            (
-                &attribute("AWS.SNS.SMS.SenderID", "")[..1],
-                "ParameterValueInvalid",
-            ),
+            (&attribute("AWS.SNS.SMS.SMSType", "Urgent"), "InvalidParameter"),
+            (&attribute("AWS.SNS.SMS.SenderID", "123456"), "InvalidParameter"),
+            (&attribute("AWS.SNS.SMS.SenderID", "Halqa Halqa"), "InvalidParameter"),
+            (&attribute("AWS.SNS.SMS.SenderID", "HalqaFormations"), "InvalidParameter"),
+            (&attribute("AWS.SNS.SMS.SenderID", "")[..1], "ParameterValueInvalid"),
         ] {
             let response = recorder.sns(&form(fields), now());
             assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{fields:?}");

@@ -89,11 +89,7 @@ impl Demonstration {
         let people = seed::people()?;
         let admin =
             json!({ "name": "Super admin", "email": self.email, "password": self.password });
-        let names = [
-            ("CA", "Committee admin"),
-            ("TR", "Trainer"),
-            ("MB", "Member"),
-        ];
+        let names = [("CA", "Committee admin"), ("TR", "Trainer"), ("MB", "Member")];
         let others = names.into_iter().filter_map(|(profile, name)| {
             let person = people.iter().find(|person| person["profile"] == profile)?;
             let email = person["email"].as_str()?;
@@ -129,26 +125,19 @@ impl Demonstration {
     }
 
     async fn prepare(&self, now: Instant) -> Result<Prepared, LocalError> {
-        let admin = self
-            .anonymous
-            .signed_in(&self.email, &self.password)
-            .await?;
+        let admin = self.anonymous.signed_in(&self.email, &self.password).await?;
         let me = admin.get("/auth/current-user").await?["user"].take();
         let id = text(&me["userID"]);
         if text(&me["phone"]).is_empty() {
             let (code, number) = PHONE;
             let phone = json!({ "phoneCode": code, "phone": number, "password": self.password });
-            admin
-                .send(Method::PUT, &format!("/users/{id}"), phone)
-                .await?;
+            admin.send(Method::PUT, &format!("/users/{id}"), phone).await?;
         }
         let me = admin.get("/auth/current-user").await?["user"].take();
         let sessions = admin.get("/auth/sessions").await?["sessions"].take();
         let mut sessions = sessions.as_array().into_iter().flatten();
         let session = sessions.find(|session| session["current"] == true);
-        let sid = session
-            .map(|session| session["sid"].clone())
-            .unwrap_or_default();
+        let sid = session.map(|session| session["sid"].clone()).unwrap_or_default();
         let committees = self.anonymous.get("/committees").await?["committees"].take();
         let committee = committees[0]["committeeID"].clone();
         let text_sent = admin.send(Method::POST, "/users/phone-verification", Value::Null);
@@ -158,15 +147,11 @@ impl Demonstration {
         let visitor = || self.visitor(&committee);
         let (mut verify, mut remove, mut reset, mut sign_in) =
             tokio::try_join!(visitor(), visitor(), visitor(), visitor())?;
-        let ask = format!(
-            "/users/reset-password?sendMethode=email&email={}",
-            text(&reset["email"])
-        );
+        let ask =
+            format!("/users/reset-password?sendMethode=email&email={}", text(&reset["email"]));
         self.anonymous.get(&ask).await?;
         let ask = json!({ "email": sign_in["email"], "sendMethode": "email" });
-        self.anonymous
-            .send(Method::POST, "/auth/passwordless", ask)
-            .await?;
+        self.anonymous.send(Method::POST, "/auth/passwordless", ask).await?;
         for (person, link) in [
             (&mut verify, "/email-verification#code="),
             (&mut remove, "/not-me#code="),
@@ -179,12 +164,7 @@ impl Demonstration {
         let upload = seed::upload_file(&file, &admin).await?;
 
         let mut keys: Vec<[String; 2]> = [&verify, &remove, &reset, &sign_in]
-            .map(|person| {
-                [
-                    format!("USER#{}", text(&person["userID"])),
-                    "USER".to_owned(),
-                ]
-            })
+            .map(|person| [format!("USER#{}", text(&person["userID"])), "USER".to_owned()])
             .into();
         keys.push([format!("FILE#{upload}"), "FILE".to_owned()]);
         keys.push([format!("USER#{id}"), format!("SESSION#{}", text(&sid))]);
@@ -203,17 +183,11 @@ impl Demonstration {
 
     /// Registers an account that examples use up.
     async fn visitor(&self, committee: &Value) -> Result<Value, LocalError> {
-        let email = format!(
-            "visiteur-{}@example.org",
-            random::id(self.clock.now()).simple()
-        );
+        let email = format!("visiteur-{}@example.org", random::id(self.clock.now()).simple());
         let account = json!({
             "name": "Visiteur", "lastName": "Essai", "email": email, "password": PASSWORD, "committeeID": committee,
         });
-        let created = self
-            .anonymous
-            .send(Method::POST, "/users/register", account)
-            .await?;
+        let created = self.anonymous.send(Method::POST, "/users/register", account).await?;
         Ok(json!({ "userID": created["user"]["userID"], "email": email }))
     }
 
@@ -259,11 +233,7 @@ impl Demonstration {
     /// Gives the account `id` a passkey that no authenticator has, to be renamed and removed.
     async fn passkey(&self, id: &str) -> Result<Value, LocalError> {
         let missing = || LocalError::new("The super admin has no account.");
-        let user = self
-            .store
-            .user(UserId::or_none(id))
-            .await?
-            .ok_or_else(missing)?;
+        let user = self.store.user(UserId::or_none(id)).await?.ok_or_else(missing)?;
         let now = self.clock.now();
         let passkey_id = PasskeyId::new(random::id(now));
         let name = "Exemple".parse();
@@ -326,10 +296,7 @@ impl Demonstration {
             let mut items = items.iter();
             let found = items.find(|item| item["pk"]["S"] == *pk && item["sk"]["S"] == *sk);
             let of = |item: &Value| {
-                json!([
-                    item.pointer("/card/M/version"),
-                    item.pointer("/card/M/status")
-                ])
+                json!([item.pointer("/card/M/version"), item.pointer("/card/M/status")])
             };
             found.map(of).unwrap_or_default()
         };

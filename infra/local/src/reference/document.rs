@@ -47,17 +47,12 @@ pub(crate) fn render(examples: &Examples, accounts: &Json) -> serde_json::Result
     let mut document = DOCUMENT.clone();
     for_each_operation(&mut document, |operation| {
         let id = text(operation.get("operationId")).to_owned();
-        let parameters = operation
-            .get_mut("parameters")
-            .and_then(Value::as_sequence_mut);
+        let parameters = operation.get_mut("parameters").and_then(Value::as_sequence_mut);
         for parameter in parameters.into_iter().flatten() {
             let name = text(parameter.get("name"));
             let of_operation = &examples.of_operations[id.as_str()][name];
-            let value = if of_operation.is_null() {
-                &examples.parameters[name]
-            } else {
-                of_operation
-            };
+            let value =
+                if of_operation.is_null() { &examples.parameters[name] } else { of_operation };
             if parameter["required"] == Value::Bool(true) && !value.is_null() {
                 parameter["example"] = yaml(value);
             }
@@ -79,24 +74,15 @@ pub(crate) fn render(examples: &Examples, accounts: &Json) -> serde_json::Result
 
 /// Describes the headers of `x-headers` once, at the end of the guide, and removes them from all responses.
 fn move_headers_to_guide(document: &mut Value) {
-    let sets = document
-        .as_mapping_mut()
-        .and_then(|document| document.shift_remove("x-headers"));
+    let sets = document.as_mapping_mut().and_then(|document| document.shift_remove("x-headers"));
     let described = document["components"]["headers"].clone();
     let mut headers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let sets = sets.as_ref().and_then(Value::as_mapping);
     let headers_of = |set: &Value| set.as_mapping().cloned().unwrap_or_default();
-    for (name, header) in sets
-        .into_iter()
-        .flat_map(Mapping::values)
-        .flat_map(headers_of)
-    {
+    for (name, header) in sets.into_iter().flat_map(Mapping::values).flat_map(headers_of) {
         let component = described.get(last_of_reference(&header));
         let description = component.map(describe).unwrap_or_default();
-        headers
-            .entry(text(Some(&name)).to_owned())
-            .or_default()
-            .insert(description);
+        headers.entry(text(Some(&name)).to_owned()).or_default().insert(description);
     }
     let list: String = headers
         .iter()
@@ -105,10 +91,7 @@ fn move_headers_to_guide(document: &mut Value) {
             format!("- `{name}`: {}\n", descriptions.join(" Or: "))
         })
         .collect();
-    let guide = format!(
-        "{}{HEADERS}{list}",
-        text(document["info"].get("description"))
-    );
+    let guide = format!("{}{HEADERS}{list}", text(document["info"].get("description")));
     document["info"]["description"] = guide.into();
 
     let strip = |response: &mut Value| {
@@ -119,17 +102,11 @@ fn move_headers_to_guide(document: &mut Value) {
     };
     let common = document["components"].get_mut("responses");
     let common = common.and_then(Value::as_mapping_mut);
-    common
-        .into_iter()
-        .flat_map(Mapping::values_mut)
-        .for_each(strip);
+    common.into_iter().flat_map(Mapping::values_mut).for_each(strip);
     for_each_operation(document, |operation| {
         let responses = operation.get_mut("responses");
         let responses = responses.and_then(Value::as_mapping_mut);
-        responses
-            .into_iter()
-            .flat_map(Mapping::values_mut)
-            .for_each(strip);
+        responses.into_iter().flat_map(Mapping::values_mut).for_each(strip);
     });
 }
 
@@ -150,10 +127,7 @@ fn move_to_operations(path: &mut Mapping, components: &Value) {
     let servers = path.shift_remove("servers");
     for (_, operation) in path.iter_mut().filter(|(name, _)| is_method(name)) {
         let own = operation.get("parameters").cloned().unwrap_or_default();
-        let all = [&parameters, &own]
-            .into_iter()
-            .filter_map(Value::as_sequence)
-            .flatten();
+        let all = [&parameters, &own].into_iter().filter_map(Value::as_sequence).flatten();
         let all: Vec<Value> = all
             .map(|parameter| {
                 let component = components.get(last_of_reference(parameter));
@@ -175,9 +149,7 @@ fn move_to_operations(path: &mut Mapping, components: &Value) {
 /// Removes examples that would make a request conditional or repeated: of optional parameters, and the version in
 /// bodies.
 fn remove_guards(operation: &mut Mapping) {
-    let parameters = operation
-        .get_mut("parameters")
-        .and_then(Value::as_sequence_mut);
+    let parameters = operation.get_mut("parameters").and_then(Value::as_sequence_mut);
     for parameter in parameters.into_iter().flatten() {
         let is_required = parameter.get("required") == Some(&Value::Bool(true));
         if let Some(parameter) = parameter.as_mapping_mut().filter(|_| !is_required) {
@@ -214,9 +186,7 @@ fn for_each_path(document: &mut Value, change: impl FnMut(&mut Mapping)) {
 fn for_each_operation(document: &mut Value, mut change: impl FnMut(&mut Mapping)) {
     for_each_path(document, |path| {
         let operations = path.iter_mut().filter(|(name, _)| is_method(name));
-        operations
-            .filter_map(|(_, operation)| operation.as_mapping_mut())
-            .for_each(&mut change);
+        operations.filter_map(|(_, operation)| operation.as_mapping_mut()).for_each(&mut change);
     });
 }
 
@@ -286,11 +256,7 @@ mod tests {
         let replace = &document["paths"]["/courses/{courseId}"]["put"];
         for parameter in replace["parameters"].as_array().unwrap() {
             let is_required = parameter["required"] == true;
-            assert_eq!(
-                parameter.get("example").is_some(),
-                is_required,
-                "{parameter}"
-            );
+            assert_eq!(parameter.get("example").is_some(), is_required, "{parameter}");
         }
         let body = &replace["requestBody"]["content"]["application/json"]["example"];
         assert!(body.get("courseTitle").is_some() && body.get("version").is_none());

@@ -25,10 +25,7 @@ pub(crate) struct Client {
 impl Client {
     /// A client without a sign-in.
     pub(crate) const fn new(edge: Edge) -> Self {
-        Self {
-            edge,
-            token: String::new(),
-        }
+        Self { edge, token: String::new() }
     }
 
     /// Sends a request and returns the body; 4xx and 5xx are errors.
@@ -47,20 +44,14 @@ impl Client {
         if !self.token.is_empty() {
             request = request.header(header::AUTHORIZATION, self.token.as_str());
         }
-        let body = if body.is_null() {
-            Bytes::new()
-        } else {
-            body.to_string().into()
-        };
+        let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
         let request = request.body(body).map_err(|error| {
             LocalError::new(format!("{endpoint} is not a valid request: {error}."))
         })?;
         // On the heap: the pages of a debug build would need more than the stack of a thread.
         let answer = Box::pin(self.edge.answer(request, ADDRESS.into())).await;
-        let (status, body): (_, Value) = (
-            answer.status(),
-            serde_json::from_slice(answer.body()).unwrap_or_default(),
-        );
+        let (status, body): (_, Value) =
+            (answer.status(), serde_json::from_slice(answer.body()).unwrap_or_default());
         if status.is_client_error() || status.is_server_error() {
             let (code, errors) = (
                 text(&body["message"]["RESPONSE_CODE"]),
@@ -68,11 +59,7 @@ impl Client {
             );
             let fields: String = errors
                 .map(|error| {
-                    format!(
-                        ", {} {}",
-                        text(&error["field"]),
-                        text(&error["RESPONSE_CODE"])
-                    )
+                    format!(", {} {}", text(&error["field"]), text(&error["RESPONSE_CODE"]))
                 })
                 .collect();
             return Err(LocalError::new(format!(
@@ -91,18 +78,11 @@ impl Client {
     /// This client with the token of an account that signs in with a password only.
     pub(crate) async fn signed_in(&self, email: &str, password: &str) -> Result<Self, LocalError> {
         let answer = self
-            .send(
-                Method::POST,
-                "/auth/login",
-                json!({ "email": email, "password": password }),
-            )
+            .send(Method::POST, "/auth/login", json!({ "email": email, "password": password }))
             .await?;
         let token = answer["user"]["token"]
             .as_str()
             .ok_or_else(|| LocalError::new("POST /auth/login asks for a one-time password."))?;
-        Ok(Self {
-            edge: self.edge.clone(),
-            token: token.to_owned(),
-        })
+        Ok(Self { edge: self.edge.clone(), token: token.to_owned() })
     }
 }

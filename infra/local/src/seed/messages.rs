@@ -38,15 +38,10 @@ pub(super) async fn create(
     people: &[Client],
     setup: &Setup,
 ) -> Result<(), LocalError> {
-    let carrier = Carrier {
-        sender: MessageSender::new(setup)?,
-        setup,
-    };
+    let carrier = Carrier { sender: MessageSender::new(setup)?, setup };
     for message in &seed.messages {
         let from = at(people, &message["from"])?;
-        let sent = from
-            .send(Method::POST, "/sms/single", message.clone())
-            .await?;
+        let sent = from.send(Method::POST, "/sms/single", message.clone()).await?;
         let id = &sent["sms"]["smsID"];
         carrier.bring(id, &message["status"]).await?;
     }
@@ -98,9 +93,7 @@ impl Carrier<'_> {
         };
         if state != State::Sending {
             let cause = (state == State::Failed).then_some(Cause::CarrierRefused);
-            store
-                .record_outcome(what, claimed.attempts, state, cause, now)
-                .await?;
+            store.record_outcome(what, claimed.attempts, state, cause, now).await?;
         }
         Ok(())
     }
@@ -120,10 +113,7 @@ impl Carrier<'_> {
             State::Undelivered => "Phone is currently unreachable/unavailable",
             _ => return Ok(()),
         };
-        let receipt = Receipt {
-            status: state,
-            reason: reason.to_owned(),
-        };
+        let receipt = Receipt { status: state, reason: reason.to_owned() };
         let Setup { store, clock, .. } = self.setup;
         let now = clock.now();
         store.link_receipt(&id, what, now).await?;

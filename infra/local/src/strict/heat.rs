@@ -51,10 +51,7 @@ pub(crate) struct HeatMeter {
 
 impl Default for HeatMeter {
     fn default() -> Self {
-        Self {
-            start: Instant::now(),
-            usage: HashMap::new(),
-        }
+        Self { start: Instant::now(), usage: HashMap::new() }
     }
 }
 
@@ -182,9 +179,7 @@ fn per_started(unit: usize, bytes: usize) -> f64 {
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html>).
 fn size(item: &Value) -> usize {
     let attributes = item.as_object().into_iter().flatten();
-    attributes
-        .map(|(name, value)| name.len() + value_size(value))
-        .sum()
+    attributes.map(|(name, value)| name.len() + value_size(value)).sum()
 }
 
 fn value_size(value: &Value) -> usize {
@@ -200,10 +195,7 @@ fn value_size(value: &Value) -> usize {
             3 + fields.iter().map(field).sum::<usize>()
         }
         ("L", Value::Array(list)) => {
-            3 + list
-                .iter()
-                .map(|value| 1 + value_size(value))
-                .sum::<usize>()
+            3 + list.iter().map(|value| 1 + value_size(value)).sum::<usize>()
         }
         (_, Value::Array(set)) => set.iter().filter_map(Value::as_str).map(str::len).sum(),
         _ => 1,

@@ -75,17 +75,14 @@ pub(crate) fn cancelled(
     database: &Database,
     request: &Value,
 ) -> Response<Full<Bytes>> {
-    let reasons = conflicts
-        .iter()
-        .zip(parts(request))
-        .map(|(conflict, part)| {
-            let code = match conflict {
-                true => "TransactionConflict",
-                false if is_condition_failed(database, part) => "ConditionalCheckFailed",
-                false => "None",
-            };
-            json!({ "Code": code })
-        });
+    let reasons = conflicts.iter().zip(parts(request)).map(|(conflict, part)| {
+        let code = match conflict {
+            true => "TransactionConflict",
+            false if is_condition_failed(database, part) => "ConditionalCheckFailed",
+            false => "None",
+        };
+        json!({ "Code": code })
+    });
     let reasons: Vec<Value> = reasons.collect();
     tables::dynamodb_error(
         "TransactionCanceledException",
@@ -117,15 +114,11 @@ fn is_condition_failed(database: &Database, part: &Value) -> bool {
     }
     let body = json!({ "TransactItems": [{ "ConditionCheck": check }] });
     let body = Bytes::from(body.to_string());
-    !tables::answer(database, "TransactWriteItems", &body)
-        .status()
-        .is_success()
+    !tables::answer(database, "TransactWriteItems", &body).status().is_success()
 }
 
 /// Whether the placeholder `name` is a word of `expression`.
 fn is_used(expression: &str, name: &str) -> bool {
     let is_part = |letter: char| letter.is_alphanumeric() || "_#:".contains(letter);
-    expression
-        .split(|letter| !is_part(letter))
-        .any(|word| word == name)
+    expression.split(|letter| !is_part(letter)).any(|word| word == name)
 }

@@ -31,10 +31,7 @@ impl StrictTables {
         let hot: Vec<bool> = match operation {
             "GetItem" => vec![self.is_hot(
                 strictness,
-                &[partition_of(&ItemKey::of(
-                    &request["TableName"],
-                    &request["Key"],
-                ))],
+                &[partition_of(&ItemKey::of(&request["TableName"], &request["Key"]))],
             )],
             "Query" => vec![self.is_hot(strictness, &[queried(&request)])],
             "PutItem" | "UpdateItem" | "DeleteItem" => {
@@ -71,19 +68,8 @@ impl StrictTables {
             self.respond(strictness, operation, body, &request).await
         };
         let (head, content) = response.into_parts();
-        let mut content = content
-            .collect()
-            .await
-            .map(|all| all.to_bytes())
-            .unwrap_or_default();
-        self.meter(
-            operation,
-            &request,
-            head.status.is_success(),
-            &content,
-            items,
-            old,
-        );
+        let mut content = content.collect().await.map(|all| all.to_bytes()).unwrap_or_default();
+        self.meter(operation, &request, head.status.is_success(), &content, items, old);
         if is_postponed && let Ok(mut json) = serde_json::from_slice::<Value>(&content) {
             json["UnprocessedKeys"] = postponed;
             content = json.to_string().into();
@@ -132,18 +118,10 @@ impl StrictTables {
                 read.push((queried(request), units.unwrap_or_default()));
             }
             _ => {
-                let factor = if operation == "TransactWriteItems" {
-                    2.0
-                } else {
-                    1.0
-                };
+                let factor = if operation == "TransactWriteItems" { 2.0 } else { 1.0 };
                 for (key, old) in items.into_iter().zip(old) {
                     // A write whose condition fails costs what the item has.
-                    let new = if is_success {
-                        key.item(&self.database)
-                    } else {
-                        old.clone()
-                    };
+                    let new = if is_success { key.item(&self.database) } else { old.clone() };
                     written.push((key, old, new, factor));
                 }
             }
@@ -174,11 +152,7 @@ impl StrictTables {
             let table = TABLES.iter().find(|table| table.name == key.table);
             let indexes = table.map_or(&[][..], |table| table.indexes);
             for text in texts {
-                used.extend(
-                    indexes
-                        .iter()
-                        .map(|index| (index.name.to_owned(), text.to_owned())),
-                );
+                used.extend(indexes.iter().map(|index| (index.name.to_owned(), text.to_owned())));
             }
         }
         self.is_hot(strictness, &used)
@@ -187,8 +161,7 @@ impl StrictTables {
     fn is_hot(&self, strictness: Strictness, used: &[Partition]) -> bool {
         let state = self.state();
         let (reads, writes) = (strictness.hot_reads, strictness.hot_writes);
-        used.iter()
-            .any(|partition| state.heat.is_hot(partition, reads, writes))
+        used.iter().any(|partition| state.heat.is_hot(partition, reads, writes))
     }
 
     /// Removes the keys of hot partitions from a BatchGetItem and returns them, by table
@@ -199,15 +172,9 @@ impl StrictTables {
         };
         let mut postponed = json!({});
         for (table, wanted) in tables.iter_mut() {
-            let keys = wanted["Keys"]
-                .as_array_mut()
-                .map(std::mem::take)
-                .unwrap_or_default();
+            let keys = wanted["Keys"].as_array_mut().map(std::mem::take).unwrap_or_default();
             let is_hot = |key: &Value| {
-                self.is_hot(
-                    strictness,
-                    &[partition_of(&ItemKey::of(&json!(table), key))],
-                )
+                self.is_hot(strictness, &[partition_of(&ItemKey::of(&json!(table), key))])
             };
             let (hot, cool): (Vec<Value>, Vec<Value>) = keys.into_iter().partition(is_hot);
             if !hot.is_empty() {
@@ -216,11 +183,7 @@ impl StrictTables {
             }
             wanted["Keys"] = cool.into();
         }
-        tables.retain(|_, wanted| {
-            wanted["Keys"]
-                .as_array()
-                .is_some_and(|keys| !keys.is_empty())
-        });
+        tables.retain(|_, wanted| wanted["Keys"].as_array().is_some_and(|keys| !keys.is_empty()));
         postponed
     }
 }
@@ -231,17 +194,10 @@ fn partition_of(key: &ItemKey) -> Partition {
 
 /// The partition that a Query reads: the first value of its key condition is the partition key.
 fn queried(request: &Value) -> Partition {
-    let name = request["IndexName"]
-        .as_str()
-        .or(request["TableName"].as_str());
-    let condition = request["KeyConditionExpression"]
-        .as_str()
-        .unwrap_or_default();
+    let name = request["IndexName"].as_str().or(request["TableName"].as_str());
+    let condition = request["KeyConditionExpression"].as_str().unwrap_or_default();
     let mut words = condition.split_whitespace();
     let placeholder = words.find(|word| word.starts_with(':')).unwrap_or_default();
     let key = request["ExpressionAttributeValues"][placeholder]["S"].as_str();
-    (
-        name.unwrap_or_default().to_owned(),
-        key.unwrap_or_default().to_owned(),
-    )
+    (name.unwrap_or_default().to_owned(), key.unwrap_or_default().to_owned())
 }

@@ -15,11 +15,7 @@ pub(crate) struct ItemKey {
 impl ItemKey {
     pub(crate) fn of(table: &Value, item: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        Self {
-            table: text(table),
-            pk: text(&item["pk"]["S"]),
-            sk: text(&item["sk"]["S"]),
-        }
+        Self { table: text(table), pk: text(&item["pk"]["S"]), sk: text(&item["sk"]["S"]) }
     }
 
     /// The present item at this key; null when there is none.
@@ -36,11 +32,7 @@ impl ItemKey {
 /// The items that a write, or a TransactGetItems, names, in the order of its parts.
 pub(crate) fn of(operation: &str, request: &Value) -> Vec<ItemKey> {
     let named = |part: &Value| {
-        let item = if part["Item"].is_null() {
-            &part["Key"]
-        } else {
-            &part["Item"]
-        };
+        let item = if part["Item"].is_null() { &part["Key"] } else { &part["Item"] };
         ItemKey::of(&part["TableName"], item)
     };
     match operation {

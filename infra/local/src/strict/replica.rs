@@ -35,12 +35,7 @@ impl Replica {
                 copy.put_item(tables::request(put)?).map_err(failed)?;
             }
         }
-        Ok(Self {
-            copy,
-            pending: BTreeMap::new(),
-            newest: HashMap::new(),
-            count: 0,
-        })
+        Ok(Self { copy, pending: BTreeMap::new(), newest: HashMap::new(), count: 0 })
     }
 
     /// Plans that the present state of the item at `key` becomes visible in `lag`.
@@ -48,14 +43,10 @@ impl Replica {
         let item = Some(key.item(database)).filter(|item| !item.is_null());
         let id = (key.table.clone(), key.pk.clone(), key.sk.clone());
         let visible = Instant::now() + lag;
-        let visible = self
-            .newest
-            .get(&id)
-            .map_or(visible, |newest| visible.max(*newest));
+        let visible = self.newest.get(&id).map_or(visible, |newest| visible.max(*newest));
         self.newest.insert(id, visible);
         self.count += 1;
-        self.pending
-            .insert((visible, self.count), (key.clone(), item));
+        self.pending.insert((visible, self.count), (key.clone(), item));
     }
 
     /// The copy with the changes that are visible by now.

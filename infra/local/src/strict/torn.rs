@@ -148,9 +148,7 @@ fn add_units(units: &mut Value, more: &Value) {
         return;
     };
     for table in more.as_array().into_iter().flatten() {
-        let known = list
-            .iter_mut()
-            .find(|known| known["TableName"] == table["TableName"]);
+        let known = list.iter_mut().find(|known| known["TableName"] == table["TableName"]);
         match known {
             Some(known) => {
                 let sum = |value: &Value| value["CapacityUnits"].as_f64().unwrap_or_default();

@@ -74,10 +74,7 @@ impl Account {
     pub(super) fn open(folder: Option<&Path>) -> Result<Self, LocalError> {
         let file = folder.map(|folder| folder.join("cpanel.json"));
         let Some(path) = file.clone() else {
-            return Ok(Self {
-                state: State::new(),
-                file,
-            });
+            return Ok(Self { state: State::new(), file });
         };
         let unusable = |problem: &dyn std::fmt::Display| {
             LocalError::new(format!(
@@ -86,20 +83,12 @@ impl Account {
             ))
         };
         if !path.exists() {
-            let account = Self {
-                state: State::new(),
-                file,
-            };
-            account
-                .save(&account.state)
-                .map_err(|error| unusable(&error))?;
+            let account = Self { state: State::new(), file };
+            account.save(&account.state).map_err(|error| unusable(&error))?;
             return Ok(account);
         }
         let text = fs::read_to_string(&path).map_err(|error| unusable(&error))?;
-        Ok(Self {
-            state: serde_json::from_str(&text).map_err(|error| unusable(&error))?,
-            file,
-        })
+        Ok(Self { state: serde_json::from_str(&text).map_err(|error| unusable(&error))?, file })
     }
 
     pub(super) fn shown(&self) -> Value {
@@ -134,11 +123,7 @@ impl Account {
     }
 
     fn list_databases(&self, engine: &str) -> UapiResult {
-        let of_engine = self
-            .state
-            .databases
-            .iter()
-            .filter(|database| database.engine == engine);
+        let of_engine = self.state.databases.iter().filter(|database| database.engine == engine);
         let shown = |one: &Database| json!({ "database": one.name, "disk_usage": one.disk_usage_bytes, "users": one.users });
         UapiResult::Done(of_engine.map(shown).collect())
     }
@@ -146,10 +131,7 @@ impl Account {
     /// Error texts are in French, the language of the account.
     fn add_subdomain(&mut self, parameters: &Map<String, Value>) -> UapiResult {
         let text = |name: &str| {
-            parameters
-                .get(name)
-                .and_then(Value::as_str)
-                .filter(|text| !text.is_empty())
+            parameters.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
         };
         let (Some(domain), Some(root)) = (text("domain"), text("rootdomain")) else {
             return UapiResult::Refused(
@@ -220,12 +202,7 @@ impl State {
             databases: vec![
                 database("mysql", "formation_forum", 7_340_032, "formation_forum"),
                 database("mysql", "formation_site", 48_234_496, "formation_web"),
-                database(
-                    "postgresql",
-                    "formation_stats",
-                    12_582_912,
-                    "formation_stats",
-                ),
+                database("postgresql", "formation_stats", 12_582_912, "formation_stats"),
             ],
         }
     }

@@ -22,10 +22,7 @@ fn dates_seconds_and_etag_match_javascript_and_express() {
     ] {
         assert_eq!(javascript_seconds(milliseconds), text);
     }
-    assert_eq!(
-        etag(b"{\"code\":200}"),
-        "W/\"c-QETVAhUYmmve97quvZif9EL6tqM\""
-    );
+    assert_eq!(etag(b"{\"code\":200}"), "W/\"c-QETVAhUYmmve97quvZif9EL6tqM\"");
 }
 
 #[test]
@@ -42,10 +39,7 @@ fn if_none_match_with_current_etag_is_not_modified() {
         let mut headers = HeaderMap::new();
         headers.insert(header::IF_NONE_MATCH, value.parse().unwrap());
         assert_eq!(is_not_modified(&headers, &tag), known, "{value}");
-        headers.insert(
-            header::CACHE_CONTROL,
-            HeaderValue::from_static("max-age=0, No-Cache"),
-        );
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("max-age=0, No-Cache"));
         assert!(!is_not_modified(&headers, &tag));
     }
 }

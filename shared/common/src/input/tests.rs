@@ -2,13 +2,8 @@ use super::*;
 
 #[test]
 fn json_body_is_one_object_without_duplicate_keys() {
-    let deep = |levels: usize| {
-        format!(
-            "{{\"a\":{}{}}}",
-            "[".repeat(levels - 1),
-            "]".repeat(levels - 1)
-        )
-    };
+    let deep =
+        |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1));
     for (body, read) in [
         (&b""[..], true),
         (b"{}", true),
@@ -38,12 +33,7 @@ fn json_body_is_one_object_without_duplicate_keys() {
         (b"{\"a\":1,}", false),
         (b"\xef\xbb\xbf\xef\xbb\xbf{}", false),
     ] {
-        assert_eq!(
-            object(body).is_ok(),
-            read,
-            "{:?}",
-            String::from_utf8_lossy(body)
-        );
+        assert_eq!(object(body).is_ok(), read, "{:?}", String::from_utf8_lossy(body));
     }
 }
 

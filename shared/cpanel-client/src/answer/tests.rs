@@ -5,10 +5,7 @@ use super::*;
 #[test]
 fn data_reads_flat_and_wrapped_responses() {
     for (body, expected) in [
-        (
-            json!({ "status": 1, "data": [1], "errors": null }),
-            Ok(json!([1])),
-        ),
+        (json!({ "status": 1, "data": [1], "errors": null }), Ok(json!([1]))),
         (
             json!({ "apiversion": 3, "func": "f", "module": "M", "result": { "status": 1, "data": [1] } }),
             Ok(json!([1])),
@@ -22,26 +19,16 @@ fn data_reads_flat_and_wrapped_responses() {
             json!({ "result": { "status": 0, "errors": null } }),
             Err(PanelError::Refused(String::new())),
         ),
-        (
-            json!({ "status": 0, "errors": "a\r\nb" }),
-            Err(PanelError::Refused("ab".into())),
-        ),
+        (json!({ "status": 0, "errors": "a\r\nb" }), Err(PanelError::Refused("ab".into()))),
         (json!({}), Err(malformed("it has no status"))),
         (json!([]), Err(malformed("it has no status"))),
         (json!({ "status": 2 }), Err(malformed("it has no status"))),
-        (
-            json!({ "status": null, "data": {} }),
-            Err(malformed("it has no status")),
-        ),
+        (json!({ "status": null, "data": {} }), Err(malformed("it has no status"))),
     ] {
         assert_eq!(data(body.to_string().as_bytes()), expected, "{body}");
     }
     for body in ["", "<html>", "{\"status\":1,", "\u{0}"] {
-        assert_eq!(
-            data(body.as_bytes()),
-            Err(malformed("it is no JSON")),
-            "{body}"
-        );
+        assert_eq!(data(body.as_bytes()), Err(malformed("it is no JSON")), "{body}");
     }
 }
 
@@ -90,14 +77,7 @@ fn databases_are_sorted_by_name() {
             ("e".to_owned(), 0, 0)
         ]
     );
-    for invalid in [
-        json!({}),
-        json!([{}]),
-        json!([{ "database": "a", "users": "u" }]),
-    ] {
-        assert!(
-            databases(Engine::Mysql, invalid.clone()).is_err(),
-            "{invalid}"
-        );
+    for invalid in [json!({}), json!([{}]), json!([{ "database": "a", "users": "u" }])] {
+        assert!(databases(Engine::Mysql, invalid.clone()).is_err(), "{invalid}");
     }
 }

@@ -33,22 +33,9 @@ fn course() -> Course {
 #[test]
 fn course_unready_lists_fields_missing_for_publication() {
     let mut course = course();
-    let fields = |course: &Course| {
-        course
-            .unready()
-            .into_iter()
-            .map(|(field, ..)| field)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        fields(&course),
-        [
-            "description",
-            "courseType",
-            "sectionOfMatter",
-            "contactEmail"
-        ]
-    );
+    let fields =
+        |course: &Course| course.unready().into_iter().map(|(field, ..)| field).collect::<Vec<_>>();
+    assert_eq!(fields(&course), ["description", "courseType", "sectionOfMatter", "contactEmail"]);
     course.details.description = Some("x".repeat(19).parse().unwrap());
     course.outline.course_type = Some(CourseType::Hybrid);
     course.outline.section_of_matter = Some("Énergie".parse().unwrap());
@@ -77,12 +64,7 @@ fn course_words_come_from_title_subtitle_section_and_city() {
     let words: Vec<String> = course.outline.words().iter().map(Word::folded).collect();
     assert_eq!(words, ["securite", "electrique", "تونس", "العاصمه"]);
     course.outline.course_sub_title = Some(
-        (10..100)
-            .map(|number| number.to_string())
-            .collect::<Vec<_>>()
-            .join(" ")
-            .parse()
-            .unwrap(),
+        (10..100).map(|number| number.to_string()).collect::<Vec<_>>().join(" ").parse().unwrap(),
     );
     assert_eq!(course.outline.words().len(), 40);
 }
@@ -92,15 +74,9 @@ fn course_republished_keeps_published_at_and_updated_at_never_falls() {
     let (course, first) = (course(), Instant::from_unix_milliseconds(1_800_000_001_000));
     let published = course.brought_to(State::Published, first);
     let earlier = Instant::from_unix_milliseconds(1_700_000_000_000);
-    let again = published
-        .brought_to(State::Draft, earlier)
-        .brought_to(State::Published, earlier);
+    let again = published.brought_to(State::Draft, earlier).brought_to(State::Published, earlier);
     assert_eq!(
-        (
-            again.outline.published_at,
-            again.outline.updated_at,
-            again.outline.version
-        ),
+        (again.outline.published_at, again.outline.updated_at, again.outline.version),
         (Some(first), first, 4)
     );
 }

@@ -17,10 +17,7 @@ fn writes_end_after_the_form_and_after_calls_before_the_deletion() {
     let form_ends = "2026-11-20T11:15:00.000Z";
     assert_eq!(stored(None), form_ends);
     assert_eq!(stored(Some("2026-11-20T11:01:00.000Z")), form_ends);
-    assert_eq!(
-        stored(Some("2026-11-20T12:00:00.000Z")),
-        "2026-11-20T12:05:00.000Z"
-    );
+    assert_eq!(stored(Some("2026-11-20T12:00:00.000Z")), "2026-11-20T12:05:00.000Z");
 }
 
 #[test]
@@ -49,10 +46,6 @@ fn content_type_rejects_active_content() {
         "IMAGE/PNG",
         "text/plain; charset=utf-8",
     ] {
-        assert_eq!(
-            text.parse::<ContentType>(),
-            Err(ValueError::Value),
-            "{text}"
-        );
+        assert_eq!(text.parse::<ContentType>(), Err(ValueError::Value), "{text}");
     }
 }

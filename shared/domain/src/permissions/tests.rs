@@ -22,11 +22,7 @@ fn rights_by_profile_and_grants_match_the_table() {
     ];
     for (right, by_profile, granted) in table {
         for (profile, reach) in Profile::ALL.into_iter().zip(by_profile) {
-            assert_eq!(
-                rights(1, 1, profile, &[]).reach(right),
-                reach,
-                "{right:?} {profile}"
-            );
+            assert_eq!(rights(1, 1, profile, &[]).reach(right), reach, "{right:?} {profile}");
         }
         assert_eq!(
             rights(1, 1, Profile::Member, &Grant::ALL).reach(right),
@@ -73,9 +69,7 @@ fn admin_may_edit_lower_profiles_of_own_committee() {
 
 #[test]
 fn permissions_serialise_as_sorted_list() {
-    let granted: Permissions = [Grant::UsersRead, Grant::CoursesWrite]
-        .into_iter()
-        .collect();
+    let granted: Permissions = [Grant::UsersRead, Grant::CoursesWrite].into_iter().collect();
     assert_eq!(granted.to_string(), r#"["courses:write","users:read"]"#);
     assert_eq!(Permissions::default().to_string(), "[]");
 }

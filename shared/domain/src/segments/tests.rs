@@ -22,19 +22,13 @@ const DEFAULT: [&str; 8] = [
 const EXTENSION: &str = "\u{c}^{}\\[~]|€";
 
 fn default_alphabet() -> impl Iterator<Item = char> {
-    DEFAULT
-        .iter()
-        .flat_map(|row| row.chars())
-        .filter(|letter| *letter != '\u{1b}')
+    DEFAULT.iter().flat_map(|row| row.chars()).filter(|letter| *letter != '\u{1b}')
 }
 
 /// Length of `text` by the tables above.
 fn length(text: &str, encoding: Encoding) -> usize {
     match encoding {
-        Gsm7 => text
-            .chars()
-            .map(|letter| 1 + usize::from(EXTENSION.contains(letter)))
-            .sum(),
+        Gsm7 => text.chars().map(|letter| 1 + usize::from(EXTENSION.contains(letter))).sum(),
         Ucs2 => text.encode_utf16().count(),
     }
 }
@@ -51,16 +45,8 @@ fn gsm7_tables_match_the_standard() {
         assert_eq!(septets(letter), Some(2), "{letter:?}");
     }
     // no other character is in the tables
-    assert_eq!(
-        ('\0'..=char::MAX)
-            .filter(|letter| septets(*letter).is_some())
-            .count(),
-        127 + 10
-    );
-    assert_eq!(
-        serde_json::to_string(&[Gsm7, Ucs2]).unwrap(),
-        r#"["GSM-7","UCS-2"]"#
-    );
+    assert_eq!(('\0'..=char::MAX).filter(|letter| septets(*letter).is_some()).count(), 127 + 10);
+    assert_eq!(serde_json::to_string(&[Gsm7, Ucs2]).unwrap(), r#"["GSM-7","UCS-2"]"#);
 }
 
 /// A text, its encoding, and the length of each segment.
@@ -68,19 +54,10 @@ type Row<'a> = (String, Encoding, &'a [usize]);
 
 fn check_segments(rows: &[Row]) {
     for (text, encoding, lengths) in rows {
-        let found: Vec<usize> = parts(text)
-            .iter()
-            .map(|part| length(part, *encoding))
-            .collect();
-        let measured = Measured {
-            encoding: *encoding,
-            segments: u32::try_from(lengths.len()).unwrap(),
-        };
-        assert_eq!(
-            (measure(text), found.as_slice()),
-            (measured, *lengths),
-            "{text:?}"
-        );
+        let found: Vec<usize> = parts(text).iter().map(|part| length(part, *encoding)).collect();
+        let measured =
+            Measured { encoding: *encoding, segments: u32::try_from(lengths.len()).unwrap() };
+        assert_eq!((measure(text), found.as_slice()), (measured, *lengths), "{text:?}");
     }
 }
 

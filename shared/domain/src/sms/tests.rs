@@ -13,12 +13,7 @@ fn sms_text_length_is_limited_in_bytes() {
         ("", Err(ValueError::Required)),
         ("a\u{0}", Err(ValueError::Format)),
     ] {
-        assert_eq!(
-            text.parse::<Text>().map(|_| ()),
-            expected,
-            "{} bytes",
-            text.len()
-        );
+        assert_eq!(text.parse::<Text>().map(|_| ()), expected, "{} bytes", text.len());
     }
 }
 

@@ -21,11 +21,7 @@ fn label_parsed_is_canonical() {
         ("so\u{ad}ft", "soft"),
         (&longest, &longest),
     ] {
-        assert_eq!(
-            text.parse::<Label>().as_ref().map(Label::as_str),
-            Ok(form),
-            "{text:?}"
-        );
+        assert_eq!(text.parse::<Label>().as_ref().map(Label::as_str), Ok(form), "{text:?}");
     }
 }
 
@@ -119,12 +115,7 @@ fn root_domain_accepts_domain_names_only() {
 
 #[test]
 fn subdomain_is_split_at_longest_matching_root() {
-    let own = |names: &[&str]| {
-        names
-            .iter()
-            .map(|name| (*name).to_owned())
-            .collect::<Vec<String>>()
-    };
+    let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
     let domains = Domains {
         main_domain: "example.org".into(),
         addon_domains: own(&["sud.example.org"]),
@@ -137,11 +128,8 @@ fn subdomain_is_split_at_longest_matching_root() {
             "notexample.org",
         ]),
     };
-    let split: Vec<(String, String)> = domains
-        .subdomains()
-        .into_iter()
-        .map(|one| (one.domain, one.rootdomain))
-        .collect();
+    let split: Vec<(String, String)> =
+        domains.subdomains().into_iter().map(|one| (one.domain, one.rootdomain)).collect();
     let expected = [
         ("blog", "example.org"),
         ("a.b", "sud.example.org"),
@@ -149,10 +137,7 @@ fn subdomain_is_split_at_longest_matching_root() {
         ("odd", "elsewhere.test"),
         ("notexample", "org"),
     ];
-    assert_eq!(
-        split,
-        expected.map(|(label, root)| (label.to_owned(), root.to_owned()))
-    );
+    assert_eq!(split, expected.map(|(label, root)| (label.to_owned(), root.to_owned())));
     assert!(
         domains.has_root(&"example.net".parse().unwrap())
             && !domains.has_root(&"blog.example.org".parse().unwrap())

@@ -3,9 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn values<const N: usize>(pairs: [(&str, &str); N]) -> BTreeMap<String, String> {
-    pairs
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into()
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
 
 #[test]
@@ -19,12 +17,7 @@ fn template_fills_placeholders_and_keeps_other_text() {
         ("empty", ""),
     ]);
     values.insert(long.clone(), "64".to_owned());
-    let others = [
-        ("prénom", "Léa"),
-        ("الاسم", "سارة"),
-        ("first name", "Sami"),
-        ("1", "7"),
-    ];
+    let others = [("prénom", "Léa"), ("الاسم", "سارة"), ("first name", "Sami"), ("1", "7")];
     values.extend(others.map(|(name, value)| (name.to_owned(), value.to_owned())));
     for (template, text) in [
         ("", ""),
@@ -32,10 +25,7 @@ fn template_fills_placeholders_and_keeps_other_text() {
         ("Bonjour {{name}} !", "Bonjour Amel !"),
         ("{{name}}{{name}}", "AmelAmel"),
         ("مرحبا {{_1}}،", "مرحبا سارة،"),
-        (
-            "{{ name }}, {{\r\n\tname}}, {{name\u{a0}}}",
-            "Amel, Amel, Amel",
-        ),
+        ("{{ name }}, {{\r\n\tname}}, {{name\u{a0}}}", "Amel, Amel, Amel"),
         ("[{{empty}}]", "[]"),
         (&format!("{{{{{long}}}}}"), "64"),
         // values are not expanded again
@@ -56,10 +46,7 @@ fn template_fills_placeholders_and_keeps_other_text() {
         ("}} {{", "}} {{"),
         ("{{é", "{{é"),
         // names in any script
-        (
-            "{{prénom}}, {{الاسم}}, {{first name}}, {{1}}",
-            "Léa, سارة, Sami, 7",
-        ),
+        ("{{prénom}}, {{الاسم}}, {{first name}}, {{1}}", "Léa, سارة, Sami, 7"),
     ] {
         let rendered = render(template, &values, 1600);
         assert_eq!(rendered.as_deref(), Ok(text), "{template}");
@@ -78,10 +65,7 @@ fn first_placeholder_without_a_value_is_reported() {
         let rendered = render(template, &values, 1600);
         assert_eq!(rendered, Err(TemplateError::Missing(missing)), "{template}");
     }
-    assert_eq!(
-        ValueError::from(TemplateError::Missing("code")),
-        ValueError::Variable
-    );
+    assert_eq!(ValueError::from(TemplateError::Missing("code")), ValueError::Variable);
 }
 
 #[test]
@@ -114,18 +98,8 @@ fn single_braces_around_a_name_are_found() {
 fn template_result_longer_than_limit_is_too_long() {
     let values = values([("name", "éé")]);
     assert_eq!(render("{{name}}", &values, 4).as_deref(), Ok("éé"));
-    for template in [
-        "{{name}} ",
-        " {{name}}",
-        "{{name}}{{name}}",
-        "12345",
-        "{{{{{",
-    ] {
-        assert_eq!(
-            render(template, &values, 4),
-            Err(TemplateError::TooLong),
-            "{template}"
-        );
+    for template in ["{{name}} ", " {{name}}", "{{name}}{{name}}", "12345", "{{{{{"] {
+        assert_eq!(render(template, &values, 4), Err(TemplateError::TooLong), "{template}");
     }
     assert_eq!(ValueError::from(TemplateError::TooLong), ValueError::Length);
 }

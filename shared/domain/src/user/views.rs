@@ -38,10 +38,7 @@ pub struct Account {
 impl Account {
     /// The view of `user` with their `committee`.
     pub fn of(user: User, committee: Committee) -> Self {
-        Self {
-            committee: Some(committee),
-            ..Self::listed(user)
-        }
+        Self { committee: Some(committee), ..Self::listed(user) }
     }
 
     /// The view of `user` in lists: without the committee.
@@ -81,10 +78,7 @@ impl EditableAccount {
     /// The view of `user` with their `committee` and version.
     pub fn of(user: User, committee: Committee) -> Self {
         let version = user.version;
-        Self {
-            user: Account::of(user, committee),
-            version,
-        }
+        Self { user: Account::of(user, committee), version }
     }
 }
 
@@ -161,12 +155,7 @@ impl OwnAccount {
         for sign_in in &mut login_activity {
             sign_in.amr.clear();
         }
-        Self {
-            account,
-            login_activity,
-            secrets,
-            token,
-        }
+        Self { account, login_activity, secrets, token }
     }
 
     /// The value of the `Authorization` response header.

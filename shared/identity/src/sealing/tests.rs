@@ -38,9 +38,7 @@ const PLACE: &str = "records USER#1 OTP sealed";
 
 /// A sealer with one key, of 32 letters `A`.
 fn with_key_named(kid: &str) -> Sealer {
-    format!("{kid}:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE=")
-        .parse()
-        .unwrap()
+    format!("{kid}:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE=").parse().unwrap()
 }
 
 #[test]
@@ -66,11 +64,7 @@ fn value_changed_in_any_byte_does_not_open() {
             assert_eq!(sealer.open(&changed, PLACE), Err(UnsealError), "{changed}");
             assert_eq!(sealer.open(&sealed[..at], PLACE), Err(UnsealError));
         }
-        for place in [
-            "",
-            "records USER#2 OTP sealed",
-            "k records USER#1 OTP sealed",
-        ] {
+        for place in ["", "records USER#2 OTP sealed", "k records USER#1 OTP sealed"] {
             assert_eq!(sealer.open(sealed, place), Err(UnsealError), "{place}");
         }
     }
@@ -81,11 +75,9 @@ fn value_does_not_open_with_the_other_algorithm() {
     let sealer = with_key_named("k");
     let as_aes = WITH_XCHACHA.replace(".x.", ".");
     let as_xchacha = WITH_AES.replacen('.', ".x.", 1);
-    for (sealed, place) in [
-        (&as_aes, PLACE),
-        (&as_aes, "k records USER#1 OTP sealed"),
-        (&as_xchacha, PLACE),
-    ] {
+    for (sealed, place) in
+        [(&as_aes, PLACE), (&as_aes, "k records USER#1 OTP sealed"), (&as_xchacha, PLACE)]
+    {
         assert_eq!(sealer.open(sealed, place), Err(UnsealError), "{sealed}");
     }
 }
@@ -93,8 +85,5 @@ fn value_does_not_open_with_the_other_algorithm() {
 #[test]
 fn value_does_not_open_under_another_name_of_its_key() {
     let renamed = WITH_XCHACHA.replacen("k.", "other.", 1);
-    assert_eq!(
-        with_key_named("other").open(&renamed, PLACE),
-        Err(UnsealError)
-    );
+    assert_eq!(with_key_named("other").open(&renamed, PLACE), Err(UnsealError));
 }

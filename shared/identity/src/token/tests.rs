@@ -18,9 +18,7 @@ fn grant(now: Instant) -> NewToken {
 fn token_is_valid_only_for_its_use_and_period() {
     let key = NamedKey::generate("2026-11");
     let now = Instant::from_unix_milliseconds(1_800_000_000_000);
-    let token = Signer::new(&key)
-        .sign(TokenUse::Access, &grant(now))
-        .unwrap();
+    let token = Signer::new(&key).sign(TokenUse::Access, &grant(now)).unwrap();
     let verifier = Verifier::new(&[PublicKey::of(&key)]);
     assert_eq!(
         verifier.verify(&token, TokenUse::Access, now).unwrap().sid,
@@ -29,17 +27,10 @@ fn token_is_valid_only_for_its_use_and_period() {
     assert_eq!(verifier.verify(&token, TokenUse::OtpStep, now), None);
     assert!(
         verifier
-            .verify(
-                &token,
-                TokenUse::Access,
-                now.after(Duration::from_millis(59_999))
-            )
+            .verify(&token, TokenUse::Access, now.after(Duration::from_millis(59_999)))
             .is_some()
     );
-    assert_eq!(
-        verifier.verify(&token, TokenUse::Access, now.after(Duration::from_secs(60))),
-        None
-    );
+    assert_eq!(verifier.verify(&token, TokenUse::Access, now.after(Duration::from_secs(60))), None);
     let earlier = |seconds| {
         let at = now.before(Duration::from_secs(seconds));
         verifier.verify(&token, TokenUse::Access, at)
@@ -50,32 +41,21 @@ fn token_is_valid_only_for_its_use_and_period() {
 
 #[test]
 fn token_of_retired_key_is_valid_while_key_is_listed() {
-    let (old, new, foreign) = (
-        NamedKey::generate("old"),
-        NamedKey::generate("new"),
-        NamedKey::generate("old"),
-    );
+    let (old, new, foreign) =
+        (NamedKey::generate("old"), NamedKey::generate("new"), NamedKey::generate("old"));
     let now = Instant::from_unix_milliseconds(1_800_000_000_000);
-    let token = Signer::new(&old)
-        .sign(TokenUse::Access, &grant(now))
-        .unwrap();
+    let token = Signer::new(&old).sign(TokenUse::Access, &grant(now)).unwrap();
     assert!(
         Verifier::new(&[PublicKey::of(&new), PublicKey::of(&old)])
             .verify(&token, TokenUse::Access, now)
             .is_some()
     );
-    assert_eq!(
-        Verifier::new(&[PublicKey::of(&new)]).verify(&token, TokenUse::Access, now),
-        None
-    );
+    assert_eq!(Verifier::new(&[PublicKey::of(&new)]).verify(&token, TokenUse::Access, now), None);
     assert_eq!(
         Verifier::new(&[PublicKey::of(&foreign)]).verify(&token, TokenUse::Access, now),
         None
     );
-    assert_eq!(
-        PublicKey::of(&old).to_string().parse(),
-        Ok(PublicKey::of(&old))
-    );
+    assert_eq!(PublicKey::of(&old).to_string().parse(), Ok(PublicKey::of(&old)));
 }
 
 #[test]
@@ -84,9 +64,7 @@ fn token_forged_is_rejected() {
     let public = PublicKey::of(&key);
     let now = Instant::from_unix_milliseconds(1_800_000_000_000);
     let verifier = Verifier::new(std::slice::from_ref(&public));
-    let token = Signer::new(&key)
-        .sign(TokenUse::Access, &grant(now))
-        .unwrap();
+    let token = Signer::new(&key).sign(TokenUse::Access, &grant(now)).unwrap();
     let [head, claims, signature] = token.split('.').collect::<Vec<_>>()[..] else {
         panic!("not three parts")
     };
@@ -98,22 +76,15 @@ fn token_forged_is_rejected() {
     let mut mac =
         <hmac::Hmac<sha2::Sha256> as hmac::KeyInit>::new_from_slice(&public.bytes).unwrap();
     hmac::Mac::update(&mut mac, format!("{hs256}.{claims}").as_bytes());
-    let confused = format!(
-        "{hs256}.{claims}.{}",
-        url.encode(&hmac::Mac::finalize(mac).into_bytes())
-    );
-    let other_key = Signer::new(&NamedKey::generate("k"))
-        .sign(TokenUse::Access, &grant(now))
-        .unwrap();
+    let confused =
+        format!("{hs256}.{claims}.{}", url.encode(&hmac::Mac::finalize(mac).into_bytes()));
+    let other_key =
+        Signer::new(&NamedKey::generate("k")).sign(TokenUse::Access, &grant(now)).unwrap();
     let with_claims = |iss: &str, aud: &str| {
         let mut header = Header::new(Algorithm::EdDSA);
         header.typ = Some("at+jwt".into());
         header.kid = Some("k".into());
-        let claims = Claims {
-            iss: iss.into(),
-            aud: aud.into(),
-            ..decoded.clone()
-        };
+        let claims = Claims { iss: iss.into(), aud: aud.into(), ..decoded.clone() };
         jsonwebtoken::encode(&header, &claims, &Signer::new(&key).key).unwrap()
     };
     let verified = |token: &str| verifier.verify(token, TokenUse::Access, now);

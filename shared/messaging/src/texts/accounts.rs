@@ -98,10 +98,8 @@ pub(super) fn email_changed(at: Instant) -> Words {
 }
 
 pub(super) fn phone_changed(at: Instant) -> Words {
-    let what = format!(
-        "Le numéro de téléphone de votre compte Halqa a été modifié {}.",
-        moment(at)
-    );
+    let what =
+        format!("Le numéro de téléphone de votre compte Halqa a été modifié {}.", moment(at));
     let subject = "Le numéro de téléphone de votre compte Halqa a été modifié";
     paragraphs(subject, what, [YOURS, NOT_YOURS])
 }

@@ -21,10 +21,8 @@ const MONTHS: [&str; 12] = [
 pub(super) fn moment(at: Instant) -> String {
     let at = jiff::tz::offset(1).to_datetime(at.timestamp());
     let first = if at.day() == 1 { "er" } else { "" };
-    let month = usize::try_from(at.month() - 1)
-        .ok()
-        .and_then(|month| MONTHS.get(month))
-        .unwrap_or(&"");
+    let month =
+        usize::try_from(at.month() - 1).ok().and_then(|month| MONTHS.get(month)).unwrap_or(&"");
     format!(
         "le {}{first} {month} {} à {} h {:02} (heure de Tunis)",
         at.day(),

@@ -5,11 +5,7 @@ pub(super) enum Part {
     Paragraph(String),
     Digits(String),
     Facts(Vec<(&'static str, String)>),
-    Link {
-        intro: &'static str,
-        button: &'static str,
-        url: String,
-    },
+    Link { intro: &'static str, button: &'static str, url: String },
 }
 
 impl Part {
@@ -39,17 +35,11 @@ impl Part {
             ),
             Self::Facts(facts) => {
                 let line = |name, value| {
-                    format!(
-                        "<li>{name}\u{a0}: <strong>{}</strong></li>\n",
-                        escaped(value)
-                    )
+                    format!("<li>{name}\u{a0}: <strong>{}</strong></li>\n", escaped(value))
                 };
                 format!(
                     "<ul>\n{}</ul>\n",
-                    facts
-                        .iter()
-                        .map(|(name, value)| line(name, value))
-                        .collect::<String>()
+                    facts.iter().map(|(name, value)| line(name, value)).collect::<String>()
                 )
             }
             Self::Link { intro, button, url } => {

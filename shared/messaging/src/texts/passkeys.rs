@@ -51,11 +51,7 @@ pub(super) fn all_removed(at: Instant, by_administrator: bool) -> Words {
     let next =
         "Pour vous connecter avec une clé d’accès, ajoutez-en une nouvelle dans votre compte.";
     let ending = [next, not_yours];
-    paragraphs(
-        "Clés d’accès de votre compte Halqa supprimées",
-        what,
-        ending,
-    )
+    paragraphs("Clés d’accès de votre compte Halqa supprimées", what, ending)
 }
 
 pub(super) fn refused(at: Instant) -> Words {
@@ -96,14 +92,8 @@ pub(super) mod tests {
             Notification::PasskeyRegistrationRefused { at },
         ];
         for yes in [false, true] {
-            events.push(Notification::PasswordChanged {
-                at,
-                has_passkeys: yes,
-            });
-            events.push(Notification::PasskeysRemoved {
-                at,
-                by_administrator: yes,
-            });
+            events.push(Notification::PasswordChanged { at, has_passkeys: yes });
+            events.push(Notification::PasskeysRemoved { at, by_administrator: yes });
         }
         events
     }

@@ -4,12 +4,8 @@ use proptest::prelude::*;
 use super::{part::escaped, *};
 
 const URL: &str = "https://halqa.example";
-const KINDS: [CodeKind; 4] = [
-    CodeKind::Email,
-    CodeKind::Phone,
-    CodeKind::Reset,
-    CodeKind::Passwordless,
-];
+const KINDS: [CodeKind; 4] =
+    [CodeKind::Email, CodeKind::Phone, CodeKind::Reset, CodeKind::Passwordless];
 
 fn code(kind: CodeKind, digits: &str, link: &str) -> Notification {
     Code {
@@ -30,24 +26,13 @@ fn at(text: &str) -> Instant {
 }
 
 fn new_device(browser: &str, os: &str, device: &str, ip: &str) -> Notification {
-    let agent = Agent {
-        browser: browser.to_owned(),
-        os: os.to_owned(),
-        device: device.to_owned(),
-    };
-    NewDevice {
-        agent,
-        ip: ip.to_owned(),
-        at: at("2026-11-21T12:26:59Z"),
-    }
+    let agent = Agent { browser: browser.to_owned(), os: os.to_owned(), device: device.to_owned() };
+    NewDevice { agent, ip: ip.to_owned(), at: at("2026-11-21T12:26:59Z") }
 }
 
 /// One notification of each kind except codes.
 fn events(at: Instant) -> Vec<Notification> {
-    let otp_disabled = |by_administrator| OtpDisabled {
-        at,
-        by_administrator,
-    };
+    let otp_disabled = |by_administrator| OtpDisabled { at, by_administrator };
     let ip = "2001:db8:1234:5678:9012:3456:7890:1234";
     let mut events = passkeys::tests::events(at);
     events.extend([
@@ -66,9 +51,7 @@ fn events(at: Instant) -> Vec<Notification> {
 }
 
 fn runs(text: &str) -> Vec<&str> {
-    text.split(|c: char| !c.is_numeric())
-        .filter(|run| run.chars().count() >= 6)
-        .collect()
+    text.split(|c: char| !c.is_numeric()).filter(|run| run.chars().count() >= 6).collect()
 }
 
 fn assert_mail(mail: &Mail, digits: &[&str]) {
@@ -79,27 +62,13 @@ fn assert_mail(mail: &Mail, digits: &[&str]) {
         "{}",
         mail.subject
     );
-    assert!(
-        !mail.subject.is_empty() && mail.subject.chars().count() <= 70,
-        "{}",
-        mail.subject
-    );
+    assert!(!mail.subject.is_empty() && mail.subject.chars().count() <= 70, "{}", mail.subject);
     for body in [&mail.text, &mail.html] {
-        assert!(
-            body.lines().all(|line| !line.chars().any(char::is_control)),
-            "{body:?}"
-        );
-        assert!(
-            body.lines().all(|line| line.len() < 998),
-            "RFC 5322 §2.1.1: {body}"
-        );
+        assert!(body.lines().all(|line| !line.chars().any(char::is_control)), "{body:?}");
+        assert!(body.lines().all(|line| line.len() < 998), "RFC 5322 §2.1.1: {body}");
     }
     for forbidden in [" :", " ;", " !", " ?", "'"] {
-        assert!(
-            !mail.text.contains(forbidden),
-            "{forbidden} in {}",
-            mail.text
-        );
+        assert!(!mail.text.contains(forbidden), "{forbidden} in {}", mail.text);
     }
 }
 
@@ -107,12 +76,8 @@ fn assert_mail(mail: &Mail, digits: &[&str]) {
 fn mail_contains_its_code_once_others_none() {
     for kind in KINDS {
         for link in ["", "abcdefGHIJKL"] {
-            let mail = mail(
-                &code(kind, "048213", link),
-                "Amina",
-                &email("amina123456@example.org"),
-                URL,
-            );
+            let mail =
+                mail(&code(kind, "048213", link), "Amina", &email("amina123456@example.org"), URL);
             assert_mail(&mail, &["048213"]);
             for words in [&mail.text, &mail.html] {
                 for part in [
@@ -131,16 +96,11 @@ fn mail_contains_its_code_once_others_none() {
         let mail = mail(&notification, "Amina", &email("amina@example.org"), URL);
         assert_mail(&mail, &[]);
         assert!(
-            mail.text
-                .contains("le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
+            mail.text.contains("le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
             "{}",
             mail.text
         );
-        assert!(
-            mail.text.contains("l’administrateur de votre comité"),
-            "{}",
-            mail.text
-        );
+        assert!(mail.text.contains("l’administrateur de votre comité"), "{}", mail.text);
         assert!(!mail.html.contains("href"), "{}", mail.html);
     }
 }
@@ -162,49 +122,23 @@ fn code_link_points_to_page_of_its_kind() {
     let to = email("o'neil+2026@example.org");
     let address = "o%27neil%2B%32%30%32%36%40example.org";
     for (kind, page) in [
-        (
-            CodeKind::Passwordless,
-            "/passwordless#code=abcDEF".to_owned(),
-        ),
-        (
-            CodeKind::Reset,
-            format!("/reset-password#code=abcDEF&email={address}"),
-        ),
-        (
-            CodeKind::Email,
-            format!("/email-verification#code=abcDEF&email={address}"),
-        ),
+        (CodeKind::Passwordless, "/passwordless#code=abcDEF".to_owned()),
+        (CodeKind::Reset, format!("/reset-password#code=abcDEF&email={address}")),
+        (CodeKind::Email, format!("/email-verification#code=abcDEF&email={address}")),
     ] {
         let with_link = mail(&code(kind, "123456", "abcDEF"), "Amina", &to, URL);
         let url = format!("{URL}{page}");
-        assert!(
-            with_link.text.contains(&format!("{url}\n")),
-            "{}",
-            with_link.text
-        );
+        assert!(with_link.text.contains(&format!("{url}\n")), "{}", with_link.text);
         assert_eq!(with_link.text.matches("https://").count(), 1);
         let in_html = escaped(&url);
-        assert!(
-            with_link.html.contains(&format!("<a href=\"{in_html}\"")),
-            "{}",
-            with_link.html
-        );
-        assert!(
-            with_link.html.contains(&format!("<br>{in_html}</p>")),
-            "{}",
-            with_link.html
-        );
+        assert!(with_link.html.contains(&format!("<a href=\"{in_html}\"")), "{}", with_link.html);
+        assert!(with_link.html.contains(&format!("<br>{in_html}</p>")), "{}", with_link.html);
         assert_eq!(with_link.html.matches("https://").count(), 2);
 
         let Mail { text, html, .. } = mail(&code(kind, "123456", ""), "Amina", &to, URL);
         assert!(!text.contains("://") && !html.contains("://"), "{html}");
     }
-    let phone = mail(
-        &code(CodeKind::Phone, "123456", "abcDEF"),
-        "Amina",
-        &to,
-        URL,
-    );
+    let phone = mail(&code(CodeKind::Phone, "123456", "abcDEF"), "Amina", &to, URL);
     assert!(!phone.text.contains("://") && !phone.html.contains("://"));
 }
 
@@ -216,22 +150,14 @@ fn sms_is_one_gsm7_segment() {
     assert_eq!(basic.chars().count(), 127);
     for kind in KINDS {
         let text = sms(&code(kind, "048213", "abcdef")).unwrap();
-        assert!(
-            text.starts_with("Halqa: ") && text.chars().count() <= 160,
-            "{text}"
-        );
+        assert!(text.starts_with("Halqa: ") && text.chars().count() <= 160, "{text}");
         assert!(text.chars().all(|letter| basic.contains(letter)), "{text}");
         assert_eq!(runs(&text), ["048213"]);
     }
     let connection = "Halqa: votre code de connexion est 123456. Il est valable 10 minutes. Ne le communiquez à personne.";
-    assert_eq!(
-        sms(&code(CodeKind::Passwordless, "123456", "")).as_deref(),
-        Some(connection)
-    );
+    assert_eq!(sms(&code(CodeKind::Passwordless, "123456", "")).as_deref(), Some(connection));
     assert!(
-        events(at("2026-11-21T12:26:00Z"))
-            .iter()
-            .all(|notification| sms(notification).is_none())
+        events(at("2026-11-21T12:26:00Z")).iter().all(|notification| sms(notification).is_none())
     );
 }
 
@@ -242,22 +168,10 @@ fn greeting_unsafe_name_escaped_or_dropped() {
         ("أمل", "Bonjour أمل,", "Bonjour أمل,"),
         ("J.-P.", "Bonjour J.-P.,", "Bonjour J.-P.,"),
         ("", "Bonjour,", "Bonjour,"),
-        (
-            "<b>x</b>",
-            "Bonjour <b>x</b>,",
-            "Bonjour &lt;b&gt;x&lt;/b&gt;,",
-        ),
-        (
-            "a\"b'c&amp;",
-            "Bonjour a\"b'c&amp;,",
-            "Bonjour a&quot;b&#39;c&amp;amp;,",
-        ),
+        ("<b>x</b>", "Bonjour <b>x</b>,", "Bonjour &lt;b&gt;x&lt;/b&gt;,"),
+        ("a\"b'c&amp;", "Bonjour a\"b'c&amp;,", "Bonjour a&quot;b&#39;c&amp;amp;,"),
         ("Jean\r\nBcc:", "Bonjour JeanBcc:,", "Bonjour JeanBcc:,"),
-        (
-            "Jean\u{85}\u{2028}\u{202e}\u{0}",
-            "Bonjour Jean,",
-            "Bonjour Jean,",
-        ),
+        ("Jean\u{85}\u{2028}\u{202e}\u{0}", "Bonjour Jean,", "Bonjour Jean,"),
         ("12345", "Bonjour 12345,", "Bonjour 12345,"),
         ("123456", "Bonjour,", "Bonjour,"),
         ("123\n456", "Bonjour,", "Bonjour,"),
@@ -267,22 +181,10 @@ fn greeting_unsafe_name_escaped_or_dropped() {
         ("Gagnez sur evil.example", "Bonjour,", "Bonjour,"),
         ("http://evil", "Bonjour,", "Bonjour,"),
     ] {
-        let mail = mail(
-            &code(CodeKind::Reset, "048213", "abc"),
-            name,
-            &email("a@example.org"),
-            URL,
-        );
-        assert!(
-            mail.text.starts_with(&format!("{greeting}\n\n")),
-            "{}",
-            mail.text
-        );
-        assert!(
-            mail.html.contains(&format!("<p>{in_html}</p>")),
-            "{}",
-            mail.html
-        );
+        let mail =
+            mail(&code(CodeKind::Reset, "048213", "abc"), name, &email("a@example.org"), URL);
+        assert!(mail.text.starts_with(&format!("{greeting}\n\n")), "{}", mail.text);
+        assert!(mail.html.contains(&format!("<p>{in_html}</p>")), "{}", mail.html);
     }
 }
 
@@ -311,11 +213,7 @@ fn new_device_mail_lists_device_in_french() {
         let names = ["Navigateur", "Système", "Appareil", "Adresse IP"];
         let moment = "le 21 novembre 2026 à 13 h 26 (heure de Tunis)";
         for (name, value) in names.into_iter().zip(expected).chain([("Quand", moment)]) {
-            assert!(
-                mail.text.contains(&format!("- {name}\u{a0}: {value}\n")),
-                "{}",
-                mail.text
-            );
+            assert!(mail.text.contains(&format!("- {name}\u{a0}: {value}\n")), "{}", mail.text);
             assert!(
                 mail.html.contains(&format!(
                     "<li>{name}\u{a0}: <strong>{}</strong></li>",
@@ -331,22 +229,10 @@ fn new_device_mail_lists_device_in_french() {
 #[test]
 fn moment_uses_tunis_time() {
     for (instant, expected) in [
-        (
-            "2026-11-21T12:26:59Z",
-            "le 21 novembre 2026 à 13 h 26 (heure de Tunis)",
-        ),
-        (
-            "2026-07-31T23:05:00Z",
-            "le 1er août 2026 à 0 h 05 (heure de Tunis)",
-        ),
-        (
-            "2026-12-31T23:00:00Z",
-            "le 1er janvier 2027 à 0 h 00 (heure de Tunis)",
-        ),
-        (
-            "2028-02-29T08:09:00Z",
-            "le 29 février 2028 à 9 h 09 (heure de Tunis)",
-        ),
+        ("2026-11-21T12:26:59Z", "le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
+        ("2026-07-31T23:05:00Z", "le 1er août 2026 à 0 h 05 (heure de Tunis)"),
+        ("2026-12-31T23:00:00Z", "le 1er janvier 2027 à 0 h 00 (heure de Tunis)"),
+        ("2028-02-29T08:09:00Z", "le 29 février 2028 à 9 h 09 (heure de Tunis)"),
     ] {
         assert_eq!(moment(at(instant)), expected);
     }
@@ -359,10 +245,7 @@ fn moment_uses_tunis_time() {
 fn recovery_code_mail_counts_remaining_codes() {
     let text = |left| {
         mail(
-            &RecoveryCodeUsed {
-                left,
-                at: at("2026-11-21T12:26:00Z"),
-            },
+            &RecoveryCodeUsed { left, at: at("2026-11-21T12:26:00Z") },
             "",
             &email("a@example.org"),
             URL,

@@ -37,12 +37,8 @@ pub(super) fn shrink(picture: &DynamicImage) -> RgbaImage {
 /// the covered length in units of 1/`small` of a pixel.
 fn covered(at: u32, small: u32, large: u32) -> impl Iterator<Item = (u32, u64)> {
     let (from, to) = (at * large, (at + 1) * large);
-    (from / small..to.div_ceil(small)).map(move |pixel| {
-        (
-            pixel,
-            u64::from(to.min((pixel + 1) * small) - from.max(pixel * small)),
-        )
-    })
+    (from / small..to.div_ceil(small))
+        .map(move |pixel| (pixel, u64::from(to.min((pixel + 1) * small) - from.max(pixel * small))))
 }
 
 /// The quotient rounded to the nearest integer; 0 when `of` is 0.
@@ -78,42 +74,28 @@ mod tests {
     #[test]
     fn shrink_averages_colours_without_dark_edges() {
         // Three pixels become two: half of the middle one goes to each.
-        let three = RgbaImage::from_fn(768, 1, |x, _| {
-            Rgba([[0, 90, 240][x as usize % 3], 0, 0, 255])
-        });
+        let three =
+            RgbaImage::from_fn(768, 1, |x, _| Rgba([[0, 90, 240][x as usize % 3], 0, 0, 255]));
         let out = shrink(&three.into());
-        assert_eq!(
-            (out.get_pixel(0, 0).0[0], out.get_pixel(1, 0).0[0]),
-            (30, 190)
-        );
+        assert_eq!((out.get_pixel(0, 0).0[0], out.get_pixel(1, 0).0[0]), (30, 190));
         // White next to transparent black becomes half-transparent white.
-        let edge = RgbaImage::from_fn(1024, 2, |x, _| {
-            if x % 2 == 0 {
-                Rgba([255; 4])
-            } else {
-                Rgba([0; 4])
-            }
-        });
-        assert!(
-            shrink(&edge.into())
-                .pixels()
-                .all(|pixel| pixel.0 == [255, 255, 255, 128])
-        );
+        let edge =
+            RgbaImage::from_fn(
+                1024,
+                2,
+                |x, _| {
+                    if x % 2 == 0 { Rgba([255; 4]) } else { Rgba([0; 4]) }
+                },
+            );
+        assert!(shrink(&edge.into()).pixels().all(|pixel| pixel.0 == [255, 255, 255, 128]));
     }
 
     #[test]
     fn shrink_colours_of_transparent_pixels_removed() {
         let picture = RgbaImage::from_fn(4, 4, |x, _| {
-            if x < 2 {
-                Rgba([9, 99, 199, 0])
-            } else {
-                Rgba([9, 99, 199, 255])
-            }
+            if x < 2 { Rgba([9, 99, 199, 0]) } else { Rgba([9, 99, 199, 255]) }
         });
         let (out, _) = cleaned(&encoded(picture, ImageFormat::Png));
-        assert_eq!(
-            (out.get_pixel(0, 0).0, out.get_pixel(3, 3).0),
-            ([0; 4], [9, 99, 199, 255])
-        );
+        assert_eq!((out.get_pixel(0, 0).0, out.get_pixel(3, 3).0), ([0; 4], [9, 99, 199, 255]));
     }
 }

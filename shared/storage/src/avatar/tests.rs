@@ -97,12 +97,7 @@ fn clean_declared_size_over_limit_rejected() {
         file[at..at + 4].copy_from_slice(&size);
         assert_eq!(clean(&file), Err(ImageError), "{size:?}");
     }
-    let deep = |side| {
-        encoded(
-            ImageBuffer::<Rgba<u16>, _>::new(side, side),
-            ImageFormat::Png,
-        )
-    };
+    let deep = |side| encoded(ImageBuffer::<Rgba<u16>, _>::new(side, side), ImageFormat::Png);
     assert!(clean(&deep(3_535)).is_ok());
     assert_eq!(clean(&deep(3_536)), Err(ImageError));
 }
@@ -119,12 +114,7 @@ fn clean_each_format_keeps_colours() {
         (corpus!("rgb.png"), Format::Jpeg, (9, 7), [0, 0, 60, 255]),
         (corpus!("rgba.png"), Format::Png, (6, 4), [0, 0, 60, 100]),
         (corpus!("lossy.webp"), Format::Jpeg, (16, 8), red),
-        (
-            corpus!("alpha.webp"),
-            Format::Png,
-            (16, 8),
-            [255, 0, 0, 128],
-        ),
+        (corpus!("alpha.webp"), Format::Png, (16, 8), [255, 0, 0, 128]),
         // Rotated upright by their metadata.
         (corpus!("exif.png"), Format::Jpeg, (4, 6), [0, 0, 0, 255]),
         (corpus!("exif.webp"), Format::Jpeg, (8, 16), red),
@@ -137,12 +127,9 @@ fn clean_each_format_keeps_colours() {
 
 #[test]
 fn clean_removes_appended_data_and_metadata() {
-    for file in [
-        corpus!("rgb.png"),
-        corpus!("rgba.png"),
-        corpus!("exif.jpg"),
-        corpus!("lossy.webp"),
-    ] {
+    for file in
+        [corpus!("rgb.png"), corpus!("rgba.png"), corpus!("exif.jpg"), corpus!("lossy.webp")]
+    {
         let (_, avatar) = cleaned(&[file, b"<script>alert(1)</script>"].concat());
         assert_eq!(Ok(&avatar), clean(file).as_ref());
         for name in ["script", "Exif", "eXIf", "ICC", "tEXt"] {

@@ -15,10 +15,8 @@ fn objects() -> Objects {
 }
 
 fn objects_of(settings: &[(&str, &str)]) -> Objects {
-    let settings: Settings = settings
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
+    let settings: Settings =
+        settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     Objects::new(&Aws::new(&settings).unwrap(), &settings).unwrap()
 }
 
@@ -29,11 +27,7 @@ fn now() -> Instant {
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap()
-        .block_on(future)
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
 /// Percent-decodes `text`; `None` when an escape is malformed.
@@ -80,16 +74,8 @@ fn disposition_contains_ascii_and_encoded_name() {
             "image/PNG",
             r#"attachment; filename=".._a_b__x: y"; filename*=UTF-8''.._a_b__x%3A%20y"#,
         ),
-        (
-            "\u{202e}gpj.exe",
-            "",
-            r#"attachment; filename="_gpj.exe"; filename*=UTF-8''_gpj.exe"#,
-        ),
-        (
-            " \t",
-            "image/webp",
-            r#"inline; filename="file"; filename*=UTF-8''file"#,
-        ),
+        ("\u{202e}gpj.exe", "", r#"attachment; filename="_gpj.exe"; filename*=UTF-8''_gpj.exe"#),
+        (" \t", "image/webp", r#"inline; filename="file"; filename*=UTF-8''file"#),
     ] {
         assert_eq!(disposition(name, content_type), expected, "{name:?}");
     }
@@ -99,15 +85,9 @@ fn disposition_contains_ascii_and_encoded_name() {
 async fn link_long_name_accepted_invalid_input_rejected() {
     let objects = objects();
     let link = async |name: &str, content_type: &str, valid_for: Duration| {
-        objects
-            .link("files/x", name, content_type, valid_for, now())
-            .await
+        objects.link("files/x", name, content_type, valid_for, now()).await
     };
-    assert!(
-        link(&"\u{1f4a9}".repeat(2000), "text/plain", HOUR)
-            .await
-            .is_ok()
-    );
+    assert!(link(&"\u{1f4a9}".repeat(2000), "text/plain", HOUR).await.is_ok());
     assert!(link("x", "text/plain", WEEK).await.is_ok());
     for (content_type, valid_for) in [
         ("text/plain\r\nx: y", HOUR),
@@ -115,16 +95,9 @@ async fn link_long_name_accepted_invalid_input_rejected() {
         ("text/plain", WEEK + Duration::from_millis(1)),
     ] {
         let rejected = link("x", content_type, valid_for).await;
-        assert!(
-            matches!(rejected, Err(StorageError::Rejected(_))),
-            "{content_type} {valid_for:?}"
-        );
+        assert!(matches!(rejected, Err(StorageError::Rejected(_))), "{content_type} {valid_for:?}");
     }
-    assert!(
-        objects
-            .form("files/x", "text/plain", 1, WEEK + HOUR, now())
-            .is_err()
-    );
+    assert!(objects.form("files/x", "text/plain", 1, WEEK + HOUR, now()).is_err());
 }
 
 /// The credentials, bucket, key and time of the published example, whose link has no response
@@ -134,17 +107,11 @@ async fn link_on_aws_uses_bucket_host_and_given_time() {
     let objects = objects_of(&[
         ("AWS_REGION", "us-east-1"),
         ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
-        (
-            "AWS_SECRET_ACCESS_KEY",
-            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-        ),
+        ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
         ("FILES_BUCKET", "examplebucket"),
     ]);
     let (day, now) = (24 * HOUR, "2013-05-24T00:00:00.999Z".parse().unwrap());
-    let link = objects
-        .link("test.txt", "a+b", "text/plain", day, now)
-        .await
-        .unwrap();
+    let link = objects.link("test.txt", "a+b", "text/plain", day, now).await.unwrap();
     let start = "https://examplebucket.s3.us-east-1.amazonaws.com/test.txt?";
     assert!(link.starts_with(start), "{link}");
     for part in [
@@ -157,28 +124,18 @@ async fn link_on_aws_uses_bucket_host_and_given_time() {
         assert!(link.contains(part), "{part} in {link}");
     }
     let form = objects.form("test.txt", "text/plain", 1, day, now).unwrap();
-    assert_eq!(
-        form.url,
-        "https://examplebucket.s3.us-east-1.amazonaws.com/"
-    );
+    assert_eq!(form.url, "https://examplebucket.s3.us-east-1.amazonaws.com/");
 }
 
 #[test]
 fn form_fields_match_policy_conditions_exactly() {
-    let form = objects()
-        .form("files/x", "image/png", 12, HOUR, now())
-        .unwrap();
+    let form = objects().form("files/x", "image/png", 12, HOUR, now()).unwrap();
     assert_eq!(form.url, "http://127.0.0.1:9/bucket/");
-    let policy = data_encoding::BASE64
-        .decode(form.fields["policy"].as_bytes())
-        .unwrap();
+    let policy = data_encoding::BASE64.decode(form.fields["policy"].as_bytes()).unwrap();
     let policy: serde_json::Value = serde_json::from_slice(&policy).unwrap();
     assert_eq!(policy["expiration"], "2026-11-21T00:46:12.000Z");
     let mut conditions = policy["conditions"].as_array().unwrap().clone();
-    let mut expected = vec![
-        json!({ "bucket": "bucket" }),
-        json!(["content-length-range", 12, 12]),
-    ];
+    let mut expected = vec![json!({ "bucket": "bucket" }), json!(["content-length-range", 12, 12])];
     for (name, value) in form
         .fields
         .iter()
@@ -190,23 +147,14 @@ fn form_fields_match_policy_conditions_exactly() {
     expected.sort_by_key(ToString::to_string);
     assert_eq!(conditions, expected);
     assert_eq!(
-        (
-            form.fields["key"].as_str(),
-            form.fields["Content-Type"].as_str()
-        ),
+        (form.fields["key"].as_str(), form.fields["Content-Type"].as_str()),
         ("files/x", "image/png")
     );
-    assert!(
-        form.fields.contains_key("x-amz-security-token"),
-        "session token"
-    );
+    assert!(form.fields.contains_key("x-amz-security-token"), "session token");
 }
 
 fn names() -> impl Strategy<Value = String> {
-    prop_oneof![
-        any::<String>(),
-        "[a%\"\\\\/;='+& \r\n\u{0}\u{7f}\u{85}é\u{202e}]{0,20}"
-    ]
+    prop_oneof![any::<String>(), "[a%\"\\\\/;='+& \r\n\u{0}\u{7f}\u{85}é\u{202e}]{0,20}"]
 }
 
 proptest! {

@@ -16,28 +16,15 @@ impl Jpeg<'_> {
     /// The file. One zero bit codes "no change", and "end of block".
     fn file(&self) -> Vec<u8> {
         let (width, height) = (self.size.0.to_be_bytes(), self.size.1.to_be_bytes());
-        let mut frame = vec![
-            8,
-            height[0],
-            height[1],
-            width[0],
-            width[1],
-            self.components.len() as u8,
-        ];
-        frame.extend(
-            (1..)
-                .zip(self.components)
-                .flat_map(|(id, factors)| [id, *factors, 0]),
-        );
+        let mut frame =
+            vec![8, height[0], height[1], width[0], width[1], self.components.len() as u8];
+        frame.extend((1..).zip(self.components).flat_map(|(id, factors)| [id, *factors, 0]));
         // AC table 0 codes only an end of block; table 1 a run of 16,384 ends of block, followed by 14 bits.
         let table = |class: u8, symbol: u8| [&[class, 1][..], &[0; 15], &[symbol]].concat();
         let mut file = [&[0xFF, 0xD8][..], &self.extras].concat();
         file.extend(segment(0xDB, &[&[0][..], &[1; 64]].concat()));
         file.extend(segment(if self.progressive { 0xC2 } else { 0xC0 }, &frame));
-        file.extend(segment(
-            0xC4,
-            &[table(0, 0), table(0x10, 0), table(0x11, 0xE0)].concat(),
-        ));
+        file.extend(segment(0xC4, &[table(0, 0), table(0x10, 0), table(0x11, 0xE0)].concat()));
         for (components, parameters, data) in &self.scans {
             let mut header = vec![components.len() as u8];
             let ac = u8::from(self.progressive && parameters[0] > 0);
@@ -52,24 +39,14 @@ impl Jpeg<'_> {
 }
 
 fn segment(marker: u8, data: &[u8]) -> Vec<u8> {
-    [
-        &[0xFF, marker][..],
-        &(data.len() as u16 + 2).to_be_bytes(),
-        data,
-    ]
-    .concat()
+    [&[0xFF, marker][..], &(data.len() as u16 + 2).to_be_bytes(), data].concat()
 }
 
 pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
     let all = |count: u8| (1..=count).collect::<Vec<u8>>();
     // 4,000 × 4,000 pixels: 250,000 blocks per component.
-    let dc = |components: u8| {
-        (
-            all(components),
-            [0, 0, 0],
-            vec![0; 31_250 * usize::from(components)],
-        )
-    };
+    let dc =
+        |components: u8| (all(components), [0, 0, 0], vec![0; 31_250 * usize::from(components)]);
     let plain = |components: &'static [u8], progressive, scans| Jpeg {
         size: (4_000, 4_000),
         components,
@@ -81,11 +58,7 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
         let mut scans = vec![(all(components), [0, 0, 0x0D], dc(components).2)];
         scans.extend((0..count).map(|at: u8| {
             let low = 12_u8.saturating_sub(at);
-            (
-                all(components),
-                [0, 0, (low + 1) << 4 | low],
-                dc(components).2,
-            )
+            (all(components), [0, 0, (low + 1) << 4 | low], dc(components).2)
         }));
         scans
     };
@@ -98,10 +71,7 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
     noisy.extend((0..31).map(|at: u8| (vec![at % 3 + 1], [1, 63, 0x10], vec![0; 125_000])));
     let extended_xmp = {
         let name = b"http://ns.adobe.com/xmp/extension/\0";
-        segment(
-            0xE1,
-            &[&name[..], &[b'a'; 32], &[0, 1, 0, 0], &[0, 0, 1, 0]].concat(),
-        )
+        segment(0xE1, &[&name[..], &[b'a'; 32], &[0, 1, 0, 0], &[0, 0, 1, 0]].concat())
     };
     let small = |extras| {
         Jpeg {
@@ -112,115 +82,47 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
         .file()
     };
     let xmps = |xmps, markers| {
-        small(
-            [
-                extended_xmp.repeat(xmps),
-                segment(0xE0, b"").repeat(markers),
-            ]
-            .concat(),
-        )
+        small([extended_xmp.repeat(xmps), segment(0xE0, b"").repeat(markers)].concat())
     };
     let lone = |count: usize| {
-        (0..count)
-            .map(|_| (vec![1], [0, 63, 0], vec![0; 62_500]))
-            .collect::<Vec<_>>()
+        (0..count).map(|_| (vec![1], [0, 63, 0], vec![0; 62_500])).collect::<Vec<_>>()
     };
     let short = |count: usize, length| {
-        (0..count)
-            .map(|_| (vec![1], [0, 63, 0], vec![0; length]))
-            .collect::<Vec<_>>()
+        (0..count).map(|_| (vec![1], [0, 63, 0], vec![0; length])).collect::<Vec<_>>()
     };
     let wide = |extras, scans| {
-        Jpeg {
-            size: (16_384, 976),
-            extras,
-            ..plain(&[0x11; 3], false, scans)
-        }
-        .file()
+        Jpeg { size: (16_384, 976), extras, ..plain(&[0x11; 3], false, scans) }.file()
     };
     let odd = |components: &'static [u8], size| {
-        Jpeg {
-            size,
-            ..plain(components, true, refine(1, components.len() as u8))
-        }
-        .file()
+        Jpeg { size, ..plain(components, true, refine(1, components.len() as u8)) }.file()
     };
     vec![
         (
             "jpeg: sequential, 16 MP",
-            plain(
-                &[0x11; 3],
-                false,
-                vec![(all(3), [0, 63, 0], vec![0; 187_500])],
-            )
-            .file(),
+            plain(&[0x11; 3], false, vec![(all(3), [0, 63, 0], vec![0; 187_500])]).file(),
         ),
         (
             "jpeg: sequential CMYK, 16 MP",
-            plain(
-                &[0x11; 4],
-                false,
-                vec![(all(4), [0, 63, 0], vec![0; 250_000])],
-            )
-            .file(),
+            plain(&[0x11; 4], false, vec![(all(4), [0, 63, 0], vec![0; 250_000])]).file(),
         ),
-        (
-            "jpeg: progressive, 32 scans, 16 MP",
-            plain(&[0x11; 3], true, refine(30, 3)).file(),
-        ),
-        (
-            "jpeg: progressive, 40 scans, 16 MP",
-            plain(&[0x11; 3], true, refine(39, 3)).file(),
-        ),
-        (
-            "jpeg: progressive CMYK, 32 scans, 16 MP",
-            plain(&[0x11; 4], true, refine(30, 4)).file(),
-        ),
-        (
-            "jpeg: progressive, runs, 16 MP",
-            plain(&[0x11; 3], true, runs).file(),
-        ),
-        (
-            "jpeg: progressive, refined runs, 16 MP",
-            plain(&[0x11; 3], true, refined_runs).file(),
-        ),
-        (
-            "jpeg: progressive, refined blocks, 16 MP",
-            plain(&[0x11; 3], true, noisy).file(),
-        ),
-        (
-            "jpeg: progressive CMYK 4 by 4",
-            odd(&[0x44, 0x44, 0x44, 0x44], (16_100, 993)),
-        ),
-        (
-            "jpeg: progressive CMYK 4 by 1",
-            odd(&[0x41, 0x14, 0x44, 0x44], (993, 16_100)),
-        ),
-        (
-            "jpeg: a scan of a component, 66 times, 16 MP",
-            plain(&[0x11; 3], false, lone(66)).file(),
-        ),
-        (
-            "jpeg: 280,000 short scans, 16 MP",
-            wide(Vec::new(), short(280_000, 2)),
-        ),
-        (
-            "jpeg: 280,000 empty scans, 16 MP",
-            wide(segment(0xDD, &[0, 1]), short(280_000, 2)),
-        ),
+        ("jpeg: progressive, 32 scans, 16 MP", plain(&[0x11; 3], true, refine(30, 3)).file()),
+        ("jpeg: progressive, 40 scans, 16 MP", plain(&[0x11; 3], true, refine(39, 3)).file()),
+        ("jpeg: progressive CMYK, 32 scans, 16 MP", plain(&[0x11; 4], true, refine(30, 4)).file()),
+        ("jpeg: progressive, runs, 16 MP", plain(&[0x11; 3], true, runs).file()),
+        ("jpeg: progressive, refined runs, 16 MP", plain(&[0x11; 3], true, refined_runs).file()),
+        ("jpeg: progressive, refined blocks, 16 MP", plain(&[0x11; 3], true, noisy).file()),
+        ("jpeg: progressive CMYK 4 by 4", odd(&[0x44, 0x44, 0x44, 0x44], (16_100, 993))),
+        ("jpeg: progressive CMYK 4 by 1", odd(&[0x41, 0x14, 0x44, 0x44], (993, 16_100))),
+        ("jpeg: a scan of a component, 66 times, 16 MP", plain(&[0x11; 3], false, lone(66)).file()),
+        ("jpeg: 280,000 short scans, 16 MP", wide(Vec::new(), short(280_000, 2))),
+        ("jpeg: 280,000 empty scans, 16 MP", wide(segment(0xDD, &[0, 1]), short(280_000, 2))),
         (
             "jpeg: 100,000 longer scans, 16 MP",
             wide(segment(0xDD, &[0xFF, 0xFF]), short(100_000, 30)),
         ),
         ("jpeg: 53,000 extended XMP", xmps(53_000, 0)),
-        (
-            "jpeg: 25,000 extended XMP, 500,000 markers",
-            xmps(25_000, 500_000),
-        ),
-        (
-            "jpeg: 60 extended XMP, 1,000,000 markers",
-            xmps(60, 1_000_000),
-        ),
+        ("jpeg: 25,000 extended XMP, 500,000 markers", xmps(25_000, 500_000)),
+        ("jpeg: 60 extended XMP, 1,000,000 markers", xmps(60, 1_000_000)),
         (
             "jpeg: 190,000 Huffman tables",
             small(segment(0xC4, &[&[0, 1][..], &[0; 16]].concat()).repeat(180_000)),
@@ -236,24 +138,13 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
         (
             "jpeg: profile of 4 MB",
             small(
-                segment(
-                    0xE2,
-                    &[&b"ICC_PROFILE\0\x01\x01"[..], &[7; 60_000]].concat(),
-                )
-                .repeat(69),
+                segment(0xE2, &[&b"ICC_PROFILE\0\x01\x01"[..], &[7; 60_000]].concat()).repeat(69),
             ),
         ),
-        (
-            "jpeg: 200,000 profiles",
-            small(segment(0xE2, b"ICC_PROFILE\0\x01\x01a").repeat(200_000)),
-        ),
+        ("jpeg: 200,000 profiles", small(segment(0xE2, b"ICC_PROFILE\0\x01\x01a").repeat(200_000))),
         (
             "jpeg: 65,535 by 65,535",
-            Jpeg {
-                size: (65_535, 65_535),
-                ..plain(&[0x11; 3], true, refine(1, 3))
-            }
-            .file(),
+            Jpeg { size: (65_535, 65_535), ..plain(&[0x11; 3], true, refine(1, 3)) }.file(),
         ),
     ]
 }

@@ -31,9 +31,7 @@ fn expensive_images_stay_within_memory_and_cpu_limits() {
             .output()
             .unwrap();
         let stderr_text = String::from_utf8_lossy(&child.stderr);
-        let measured = stderr_text
-            .lines()
-            .find_map(|line| line.strip_prefix("measured "));
+        let measured = stderr_text.lines().find_map(|line| line.strip_prefix("measured "));
         let mut figures = measured.unwrap_or_default().split(' ');
         let (outcome, memory, cpu) = (figures.next(), figures.next(), figures.next());
         let (memory, cpu): (u64, u64) = match (memory, cpu) {
@@ -76,10 +74,7 @@ fn measure_one() {
 
 fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmHWM"))
-        .unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
     let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     kib * 1024
 }
@@ -88,10 +83,7 @@ fn peak_memory() -> u64 {
 fn cpu_ms() -> u64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
     let fields = stat.rsplit(')').next().unwrap().split_whitespace();
-    let ticks = fields
-        .skip(11)
-        .take(2)
-        .map(|ticks| ticks.parse::<u64>().unwrap());
+    let ticks = fields.skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap());
     ticks.sum::<u64>() * 10
 }
 

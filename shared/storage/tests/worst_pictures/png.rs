@@ -25,42 +25,16 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
     let small = zeros(2);
     let rgba16 = zeros((1 + 3_535 * 8) * 3_535);
     vec![
-        (
-            "png: rgba16, 12.5 MP",
-            png(3_535, 3_535, 16, 6, 0, b"", &rgba16),
-        ),
+        ("png: rgba16, 12.5 MP", png(3_535, 3_535, 16, 6, 0, b"", &rgba16)),
         (
             "png: rgba16, texts, 12.5 MP",
-            png(
-                3_535,
-                3_535,
-                16,
-                6,
-                0,
-                &texts[..3_500_000 / 15 * 15],
-                &rgba16,
-            ),
+            png(3_535, 3_535, 16, 6, 0, &texts[..3_500_000 / 15 * 15], &rgba16),
         ),
-        (
-            "png: rgba16 above the bytes, 16 MP",
-            png(4_000, 4_000, 16, 6, 0, b"", &rgba16),
-        ),
-        (
-            "png: rgba8, paeth, 16 MP",
-            png(4_000, 4_000, 8, 6, 0, b"", &paeth(16_001, 4_000)),
-        ),
-        (
-            "png: rgba8 interlaced, 16 MP",
-            png(4_000, 4_000, 8, 6, 1, b"", &zeros(64_020_000)),
-        ),
-        (
-            "png: rgba16 interlaced, 12.5 MP",
-            png(3_535, 3_535, 16, 6, 1, b"", &zeros(100_100_000)),
-        ),
-        (
-            "png: 1 bit interlaced, 16 MP",
-            png(4_000, 4_000, 1, 0, 1, b"", &zeros(2_100_000)),
-        ),
+        ("png: rgba16 above the bytes, 16 MP", png(4_000, 4_000, 16, 6, 0, b"", &rgba16)),
+        ("png: rgba8, paeth, 16 MP", png(4_000, 4_000, 8, 6, 0, b"", &paeth(16_001, 4_000))),
+        ("png: rgba8 interlaced, 16 MP", png(4_000, 4_000, 8, 6, 1, b"", &zeros(64_020_000))),
+        ("png: rgba16 interlaced, 12.5 MP", png(3_535, 3_535, 16, 6, 1, b"", &zeros(100_100_000))),
+        ("png: 1 bit interlaced, 16 MP", png(4_000, 4_000, 1, 0, 1, b"", &zeros(2_100_000))),
         (
             "png: palette, 16 MP",
             png(
@@ -73,27 +47,15 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
                 &zeros(501 * 4_000),
             ),
         ),
-        (
-            "png: one pixel wide, interlaced",
-            png(1, 16_384, 8, 6, 1, b"", &zeros(100_000)),
-        ),
+        ("png: one pixel wide, interlaced", png(1, 16_384, 8, 6, 1, b"", &zeros(100_000))),
         ("png: iCCP of 4 GB", png(1, 1, 8, 0, 0, &iccp, &small)),
-        (
-            "png: second iCCP of 4 GB",
-            png(1, 1, 8, 0, 0, &iccps, &small),
-        ),
+        ("png: second iCCP of 4 GB", png(1, 1, 8, 0, 0, &iccps, &small)),
         ("png: zTXt of 4 GB", png(1, 1, 8, 0, 0, &ztxt, &small)),
         ("png: iTXt of 4 GB", png(1, 1, 8, 0, 0, &itxt, &small)),
         ("png: pixels of 4 GB", png(1, 1, 8, 0, 0, b"", &bomb)),
         ("png: 270,000 texts", png(1, 1, 8, 0, 0, &texts, &small)),
-        (
-            "png: chunk of 4 GB",
-            png(1, 1, 8, 0, 0, b"\xFF\xFF\xFF\xFFiCCPa\0\0", &small),
-        ),
-        (
-            "png: 4 billion by 4 billion",
-            png(u32::MAX >> 1, u32::MAX >> 1, 16, 6, 0, b"", &small),
-        ),
+        ("png: chunk of 4 GB", png(1, 1, 8, 0, 0, b"\xFF\xFF\xFF\xFFiCCPa\0\0", &small)),
+        ("png: 4 billion by 4 billion", png(u32::MAX >> 1, u32::MAX >> 1, 16, 6, 0, b"", &small)),
     ]
 }
 
@@ -128,13 +90,7 @@ fn chunk(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let mut crc = flate2::Crc::new();
     crc.update(name);
     crc.update(data);
-    [
-        &(data.len() as u32).to_be_bytes()[..],
-        name,
-        data,
-        &crc.sum().to_be_bytes(),
-    ]
-    .concat()
+    [&(data.len() as u32).to_be_bytes()[..], name, data, &crc.sum().to_be_bytes()].concat()
 }
 
 fn png(

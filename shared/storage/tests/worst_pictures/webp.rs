@@ -21,19 +21,10 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
     long[at..at + 4].copy_from_slice(&[0xF0, 0xFF, 0xFF, 0xFF]);
     vec![
         ("webp: lossy, 16 MP", webp(&[(b"VP8 ", &picture(4_000))])),
-        (
-            "webp: lossy, all zeros, 16 MP",
-            webp(&[(b"VP8 ", &zeroed(4_000))]),
-        ),
+        ("webp: lossy, all zeros, 16 MP", webp(&[(b"VP8 ", &zeroed(4_000))])),
         ("webp: lossy, 268 MP", webp(&[(b"VP8 ", &picture(16_383))])),
-        (
-            "webp: lossy, 268 MP in a frame of 16 by 16",
-            extended(0, &[(b"VP8 ", &picture(16_383))]),
-        ),
-        (
-            "webp: lossy, 268 MP all zeros, of 16 by 16",
-            extended(0, &[(b"VP8 ", &zeroed(16_383))]),
-        ),
+        ("webp: lossy, 268 MP in a frame of 16 by 16", extended(0, &[(b"VP8 ", &picture(16_383))])),
+        ("webp: lossy, 268 MP all zeros, of 16 by 16", extended(0, &[(b"VP8 ", &zeroed(16_383))])),
         (
             "webp: lossy, frame of 281 TP",
             webp(&[(b"VP8X", &vp8x(0, 1 << 24, 1 << 24)), (b"VP8 ", &small)]),
@@ -42,48 +33,20 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
             "webp: lossy, frame of 4 GP",
             webp(&[(b"VP8X", &vp8x(0, 65_535, 65_535)), (b"VP8 ", &small)]),
         ),
-        (
-            "webp: alpha of one colour, 14 MP",
-            alpha(3_800, 1, &codes(1), 3_900_000),
-        ),
-        (
-            "webp: alpha, gradient, 14 MP",
-            alpha(3_800, 13, &codes(1), 3_900_000),
-        ),
-        (
-            "webp: alpha, gradient, 4 MP",
-            alpha(2_000, 13, &codes(1), 3_900_000),
-        ),
-        (
-            "webp: alpha of 2,350 codes, 0.3 MP",
-            alpha(512, 1, &codes(2_350), 3_900_000),
-        ),
-        (
-            "webp: alpha of 1,200 codes, 7 MP",
-            alpha(2_650, 1, &codes(1_200), 3_900_000),
-        ),
-        (
-            "webp: alpha of 200 codes, 13 MP",
-            alpha(3_600, 13, &codes(200), 3_900_000),
-        ),
-        (
-            "webp: alpha of 30,000 codes, 0.3 MP",
-            alpha(512, 1, &codes(30_000), 100_000),
-        ),
-        (
-            "webp: alpha not compressed, 4 MP",
-            alpha(2_000, 12, &noise(4_000_000), 100_000),
-        ),
+        ("webp: alpha of one colour, 14 MP", alpha(3_800, 1, &codes(1), 3_900_000)),
+        ("webp: alpha, gradient, 14 MP", alpha(3_800, 13, &codes(1), 3_900_000)),
+        ("webp: alpha, gradient, 4 MP", alpha(2_000, 13, &codes(1), 3_900_000)),
+        ("webp: alpha of 2,350 codes, 0.3 MP", alpha(512, 1, &codes(2_350), 3_900_000)),
+        ("webp: alpha of 1,200 codes, 7 MP", alpha(2_650, 1, &codes(1_200), 3_900_000)),
+        ("webp: alpha of 200 codes, 13 MP", alpha(3_600, 13, &codes(200), 3_900_000)),
+        ("webp: alpha of 30,000 codes, 0.3 MP", alpha(512, 1, &codes(30_000), 100_000)),
+        ("webp: alpha not compressed, 4 MP", alpha(2_000, 12, &noise(4_000_000), 100_000)),
         ("webp: EXIF of 4 GB", long),
         (
             "webp: 500,000 chunks",
             extended(
                 0,
-                &[
-                    &[(b"VP8 ", &small[..])],
-                    &vec![(b"JUNK", &b""[..]); 500_000][..],
-                ]
-                .concat(),
+                &[&[(b"VP8 ", &small[..])], &vec![(b"JUNK", &b""[..]); 500_000][..]].concat(),
             ),
         ),
         (
@@ -92,37 +55,22 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
                 0,
                 &[
                     (b"VP8 ", &small),
-                    (
-                        b"ANMF",
-                        &[&[0; 16][..], b"VP8L\xFF\xFF\xFF\0", &codes(30_000)].concat(),
-                    ),
+                    (b"ANMF", &[&[0; 16][..], b"VP8L\xFF\xFF\xFF\0", &codes(30_000)].concat()),
                 ],
             ),
         ),
         (
             "webp: lossless, 30,000 codes",
-            webp(&[(
-                b"VP8L",
-                &[&[0x2F, 15, 0, 4, 0][..], &codes(30_000)].concat(),
-            )]),
+            webp(&[(b"VP8L", &[&[0x2F, 15, 0, 4, 0][..], &codes(30_000)].concat())]),
         ),
     ]
 }
 
 fn webp(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     let one = |name: &[u8; 4], data: &[u8]| {
-        [
-            name,
-            &(data.len() as u32).to_le_bytes(),
-            data,
-            &[0][..data.len() % 2],
-        ]
-        .concat()
+        [name, &(data.len() as u32).to_le_bytes(), data, &[0][..data.len() % 2]].concat()
     };
-    let chunks: Vec<u8> = chunks
-        .iter()
-        .flat_map(|(name, data)| one(name, data))
-        .collect();
+    let chunks: Vec<u8> = chunks.iter().flat_map(|(name, data)| one(name, data)).collect();
     one(b"RIFF", &[b"WEBP", &chunks[..]].concat())
 }
 
@@ -147,13 +95,7 @@ fn vp8_frame(width: u32, height: u32, first: usize, data: &[u8]) -> Vec<u8> {
     // A shown key frame, and the length of the first partition.
     let tag = (first as u32) << 5 | 0x10;
     let (width, height) = (width.to_le_bytes(), height.to_le_bytes());
-    let head = [
-        &tag.to_le_bytes()[..3],
-        b"\x9d\x01\x2a",
-        &width[..2],
-        &height[..2],
-    ]
-    .concat();
+    let head = [&tag.to_le_bytes()[..3], b"\x9d\x01\x2a", &width[..2], &height[..2]].concat();
     // No segments, a normal loop filter, one partition.
     [&head[..], &[0x08, 0x80, 0x40], &data[3..]].concat()
 }
@@ -164,24 +106,10 @@ fn codes(groups: u32) -> Vec<u8> {
     const ZERO: (u32, u32) = (1, 4);
     // No transform; the largest colour cache; code groups selected per block of 512 × 512 pixels.
     let mut fields = vec![(0, 1), (1, 1), (11, 4), (1, 1), (7, 3), (0, 1)];
-    fields.extend([
-        (0b101, 3),
-        ((groups - 1) & 255, 8),
-        (0b101, 3),
-        ((groups - 1) >> 8, 8),
-    ]);
+    fields.extend([(0b101, 3), ((groups - 1) & 255, 8), (0b101, 3), ((groups - 1) >> 8, 8)]);
     fields.extend([ZERO; 3]);
     for _ in 1..groups {
-        fields.extend([
-            (0, 1),
-            (11, 4),
-            (0, 30),
-            (0, 12),
-            (1, 3),
-            (1, 1),
-            (5, 3),
-            (2046, 12),
-        ]);
+        fields.extend([(0, 1), (11, 4), (0, 30), (0, 12), (1, 3), (1, 1), (5, 3), (2046, 12)]);
         fields.extend([ZERO; 4]);
     }
     fields.extend([ZERO; 5]);
@@ -190,7 +118,5 @@ fn codes(groups: u32) -> Vec<u8> {
         .iter()
         .flat_map(|(number, length)| (0..*length).map(move |bit| number >> bit & 1))
         .collect();
-    bits.chunks(8)
-        .map(|byte| byte.iter().rev().fold(0, |sum, bit| sum << 1 | *bit as u8))
-        .collect()
+    bits.chunks(8).map(|byte| byte.iter().rev().fold(0, |sum, bit| sum << 1 | *bit as u8)).collect()
 }

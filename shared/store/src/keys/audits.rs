@@ -9,10 +9,7 @@ pub(crate) fn audit_of_committee(committee: CommitteeId, id: &str) -> Key {
 }
 
 pub(crate) fn audit_of_person(user: UserId, id: &str) -> Key {
-    records(
-        format!("{USER_PREFIX}{user}"),
-        &format!("{AUDIT_PREFIX}{id}"),
-    )
+    records(format!("{USER_PREFIX}{user}"), &format!("{AUDIT_PREFIX}{id}"))
 }
 
 pub(crate) const AUDIT_PREFIX: &str = "AUDIT#";
@@ -27,9 +24,5 @@ pub(crate) fn audit_of_person_in(user: UserId, committee: CommitteeId) -> String
 
 /// The key of the entry `id` in the list partition `pk`.
 pub(crate) fn audit_index_key(pk: String, id: &str) -> IndexKey {
-    IndexKey {
-        index: &LISTING,
-        pk,
-        sk: id.to_owned(),
-    }
+    IndexKey { index: &LISTING, pk, sk: id.to_owned() }
 }

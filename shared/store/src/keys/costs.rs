@@ -18,12 +18,7 @@ pub struct Budget {
 }
 
 const fn costs(route: &'static str, round_trips: u32, reads: f64, writes: f64) -> Budget {
-    Budget {
-        route,
-        round_trips,
-        reads,
-        writes,
-    }
+    Budget { route, round_trips, reads, writes }
 }
 
 /// The cost table. `tests/api/costs.rs` measures every row.
@@ -133,25 +128,10 @@ pub const COSTS: &[Budget] = &[
     costs("POST /courses/{courseId}/to-draft", 3, 4.0, 22.0),
     // ten questions; TransactGetItems of the course and its questions costs twice the units
     costs("POST /courses/questions/{courseId}", 3, 7.0, 36.0),
-    costs(
-        "GET /courses/questions/{courseId}/{questionId}",
-        2,
-        9.0,
-        1.0,
-    ),
+    costs("GET /courses/questions/{courseId}/{questionId}", 2, 9.0, 1.0),
     // course with its index entries, question, and the order, which holds the versions of the questions
-    costs(
-        "PUT /courses/questions/{courseId}/{questionId}",
-        3,
-        9.0,
-        18.0,
-    ),
-    costs(
-        "DELETE /courses/questions/{courseId}/{questionId}",
-        3,
-        9.0,
-        18.0,
-    ),
+    costs("PUT /courses/questions/{courseId}/{questionId}", 3, 9.0, 18.0),
+    costs("DELETE /courses/questions/{courseId}/{questionId}", 3, 9.0, 18.0),
     costs("GET /files/my-files", 2, 4.5, 1.0),
     // with the bytes of the day
     costs("POST /files", 2, 3.0, 9.0),

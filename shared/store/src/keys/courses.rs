@@ -19,10 +19,7 @@ pub(crate) fn order(course: CourseId) -> Key {
 }
 
 pub(crate) fn question(course: CourseId, id: QuestionId) -> Key {
-    records(
-        format!("{COURSE_PREFIX}{course}"),
-        &format!("QUESTION#{id}"),
-    )
+    records(format!("{COURSE_PREFIX}{course}"), &format!("QUESTION#{id}"))
 }
 
 /// Courses of a committee in one state, by last change.
@@ -45,9 +42,7 @@ pub(crate) fn authored_index_key(course: &CourseSummary) -> IndexKey {
 
 /// All published courses, by first publication; `None` while the course is not published.
 pub(crate) fn published_index_key(course: &CourseSummary) -> Option<IndexKey> {
-    let published_at = course
-        .published_at
-        .filter(|_| course.state == State::Published)?;
+    let published_at = course.published_at.filter(|_| course.state == State::Published)?;
     Some(IndexKey {
         index: &PUBLISHED,
         pk: PUBLISHED_COURSES.to_owned(),

@@ -16,11 +16,7 @@ pub(crate) fn files_of(user: UserId) -> String {
 }
 
 pub(crate) fn file_index_key(user: UserId, id: FileId) -> IndexKey {
-    IndexKey {
-        index: &LISTING,
-        pk: files_of(user),
-        sk: id.to_string(),
-    }
+    IndexKey { index: &LISTING, pk: files_of(user), sk: id.to_string() }
 }
 
 pub(crate) fn usage(user: UserId) -> Key {

@@ -46,11 +46,7 @@ pub(crate) fn sms_by(user: UserId) -> String {
 }
 
 pub(crate) fn sms_of_user_index_key(user: UserId, id: SmsId) -> IndexKey {
-    IndexKey {
-        index: &AUTHORED,
-        pk: sms_by(user),
-        sk: id.to_string(),
-    }
+    IndexKey { index: &AUTHORED, pk: sms_by(user), sk: id.to_string() }
 }
 
 /// The list of the messages that were sent in a committee, in shards: several of its users may send at the same time.
@@ -60,11 +56,7 @@ pub(crate) fn sms_in(committee: CommitteeId) -> String {
 
 pub(crate) fn sms_of_committee_index_key(committee: CommitteeId, id: SmsId) -> IndexKey {
     let id = id.to_string();
-    IndexKey {
-        index: &PUBLISHED,
-        pk: shard(&sms_in(committee), &id),
-        sk: id,
-    }
+    IndexKey { index: &PUBLISHED, pk: shard(&sms_in(committee), &id), sk: id }
 }
 
 /// List partition of the messages of a batch; their identifiers sort in the order of the recipients.
@@ -73,11 +65,7 @@ pub(crate) fn sms_of_batch(batch: BatchId) -> String {
 }
 
 pub(crate) fn sms_of_batch_index_key(batch: BatchId, id: SmsId) -> IndexKey {
-    IndexKey {
-        index: &LISTING,
-        pk: sms_of_batch(batch),
-        sk: id.to_string(),
-    }
+    IndexKey { index: &LISTING, pk: sms_of_batch(batch), sk: id.to_string() }
 }
 
 pub(crate) fn batches_by(user: UserId) -> String {
@@ -85,11 +73,7 @@ pub(crate) fn batches_by(user: UserId) -> String {
 }
 
 pub(crate) fn batch_of_user_index_key(user: UserId, id: BatchId) -> IndexKey {
-    IndexKey {
-        index: &AUTHORED,
-        pk: batches_by(user),
-        sk: id.to_string(),
-    }
+    IndexKey { index: &AUTHORED, pk: batches_by(user), sk: id.to_string() }
 }
 
 /// List partition of the batches that were sent in a committee.
@@ -98,18 +82,11 @@ pub(crate) fn batches_in(committee: CommitteeId) -> String {
 }
 
 pub(crate) fn batch_of_committee_index_key(committee: CommitteeId, id: BatchId) -> IndexKey {
-    IndexKey {
-        index: &PUBLISHED,
-        pk: batches_in(committee),
-        sk: id.to_string(),
-    }
+    IndexKey { index: &PUBLISHED, pk: batches_in(committee), sk: id.to_string() }
 }
 
 pub(crate) fn opt_out(committee: Option<CommitteeId>, number: &E164) -> Key {
-    records(
-        format!("OPTOUT#{}#{}", scope(committee), hashed(number.as_str())),
-        "OPTOUT",
-    )
+    records(format!("OPTOUT#{}#{}", scope(committee), hashed(number.as_str())), "OPTOUT")
 }
 
 /// List partition of the opt-outs of a committee, or of those for all committees (`None`).
@@ -119,11 +96,7 @@ pub(crate) fn opt_outs_of(committee: Option<CommitteeId>) -> String {
 
 pub(crate) fn opt_out_index_key(opt_out: &OptOut) -> IndexKey {
     let sk = format!("{}#{}", opt_out.created_at, hashed(opt_out.number.as_str()));
-    IndexKey {
-        index: &LISTING,
-        pk: opt_outs_of(opt_out.committee_id),
-        sk,
-    }
+    IndexKey { index: &LISTING, pk: opt_outs_of(opt_out.committee_id), sk }
 }
 
 fn scope(committee: Option<CommitteeId>) -> String {
@@ -135,10 +108,7 @@ pub(crate) fn sms_quota_of_user(user: UserId, now: Instant) -> Key {
 }
 
 pub(crate) fn sms_quota_of_committee(committee: CommitteeId, now: Instant) -> Key {
-    transient(
-        format!("QUOTA#COMMITTEE#{committee}#{}", now.day()),
-        "QUOTA",
-    )
+    transient(format!("QUOTA#COMMITTEE#{committee}#{}", now.day()), "QUOTA")
 }
 
 /// Bytes of the files that `user` announced on the day of `now`.

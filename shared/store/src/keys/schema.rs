@@ -17,12 +17,8 @@ pub const LISTING: IndexSchema = IndexSchema {
     projected: &["card", "details"],
 };
 /// The sparse index of pending work; its sort key is the due time in Unix milliseconds.
-pub const DUE: IndexSchema = IndexSchema {
-    name: "due",
-    pk: "duePk",
-    sk: ("dueAt", "N"),
-    projected: &[],
-};
+pub const DUE: IndexSchema =
+    IndexSchema { name: "due", pk: "duePk", sk: ("dueAt", "N"), projected: &[] };
 /// The index of courses, text messages and batches by author.
 pub const AUTHORED: IndexSchema = IndexSchema {
     name: "authored",
@@ -69,9 +65,5 @@ pub const TABLES: [TableSchema; 2] = [
         indexes: &[LISTING, DUE, AUTHORED, PUBLISHED],
         has_stream: true,
     },
-    TableSchema {
-        name: "transient",
-        indexes: &[],
-        has_stream: false,
-    },
+    TableSchema { name: "transient", indexes: &[], has_stream: false },
 ];

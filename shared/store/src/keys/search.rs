@@ -21,11 +21,7 @@ impl From<u8> for IndexVersion {
     /// A later version than this code knows is read as the current one: after a return to this code, searches use
     /// what it writes.
     fn from(number: u8) -> Self {
-        if number <= 1 {
-            Self::Words
-        } else {
-            Self::Stems
-        }
+        if number <= 1 { Self::Words } else { Self::Stems }
     }
 }
 

@@ -23,7 +23,5 @@ pub(crate) fn numbered_shards(list: &str) -> impl Iterator<Item = String> {
 /// All partitions of `list`: its shards and, without a number, the one in which items were listed before there were
 /// shards.
 pub(crate) fn shards(list: &str) -> Vec<String> {
-    std::iter::once(list.to_owned())
-        .chain(numbered_shards(list))
-        .collect()
+    std::iter::once(list.to_owned()).chain(numbered_shards(list)).collect()
 }

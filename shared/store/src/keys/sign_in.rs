@@ -8,10 +8,7 @@ use domain::{
 use super::{Key, USER_PREFIX, hashed, records, transient};
 
 pub(crate) fn session(user: UserId, sid: SessionId) -> Key {
-    transient(
-        format!("{USER_PREFIX}{user}"),
-        &format!("{SESSION_PREFIX}{sid}"),
-    )
+    transient(format!("{USER_PREFIX}{user}"), &format!("{SESSION_PREFIX}{sid}"))
 }
 
 pub(crate) const SESSION_PREFIX: &str = "SESSION#";
@@ -49,20 +46,14 @@ pub(crate) fn step(id: SessionId) -> Key {
 }
 
 pub(crate) fn passkey(user: UserId, id: PasskeyId) -> Key {
-    records(
-        format!("{USER_PREFIX}{user}"),
-        &format!("{PASSKEY_PREFIX}{id}"),
-    )
+    records(format!("{USER_PREFIX}{user}"), &format!("{PASSKEY_PREFIX}{id}"))
 }
 
 pub(crate) const PASSKEY_PREFIX: &str = "PASSKEY#";
 
 /// The owner of a credential. Hashed, because its identifier may have 1,023 bytes.
 pub(crate) fn passkey_owner(credential_id: &str) -> Key {
-    records(
-        format!("{PASSKEY_PREFIX}{}", hashed(credential_id)),
-        "PASSKEY",
-    )
+    records(format!("{PASSKEY_PREFIX}{}", hashed(credential_id)), "PASSKEY")
 }
 
 /// The challenge of a passkey: of the session that registers it, or of the token of the sign-in.

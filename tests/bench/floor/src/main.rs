@@ -3,7 +3,9 @@
 use lambda_http::{Body, Error, Request, Response, run, service_fn};
 
 async fn hello(_: Request) -> Result<Response<Body>, Error> {
-    Ok(Response::builder().header("content-type", "application/json").body("{\"code\":200}".into())?)
+    Ok(Response::builder()
+        .header("content-type", "application/json")
+        .body("{\"code\":200}".into())?)
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -94,8 +94,7 @@ impl Account {
     /// The token of the newest session; empty if there is none.
     pub(crate) fn last_token(&self) -> String {
         let last = self.sessions.last();
-        last.map(|session| session.token.clone())
-            .unwrap_or_default()
+        last.map(|session| session.token.clone()).unwrap_or_default()
     }
 
     fn session(&mut self, token: &str) -> Option<&mut Session> {
@@ -107,11 +106,7 @@ impl Account {
     pub(crate) fn record_response(&mut self, token: &str, response: &Response) {
         if let Some(session) = self.session(token) {
             let is_rejected = response.status == 401;
-            session.rejections = if is_rejected {
-                session.rejections + 1
-            } else {
-                0
-            };
+            session.rejections = if is_rejected { session.rejections + 1 } else { 0 };
         }
     }
 

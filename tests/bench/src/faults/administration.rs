@@ -52,9 +52,7 @@ impl VirtualUser {
         let opens = !before.allows(&true) || self.random.below(3) == 0;
         let id = self.people[at].id.clone();
         let call = Call::new("PUT", format!("/users/user-status/{id}"));
-        let response = self
-            .call(token, call.json(json!({ "isActive": opens })))
-            .await;
+        let response = self.call(token, call.json(json!({ "isActive": opens }))).await;
         let outcome = response.outcome();
         self.people[at].is_active.write(outcome, opens);
         if !opens {

@@ -30,22 +30,11 @@ pub(crate) async fn all(
     users: &mut [VirtualUser],
 ) -> Result<Vec<PromiseCheck>> {
     let address = "127.0.2.1".parse().map_err(error)?;
-    let mut client = Client::new(
-        Arc::clone(&deployment.service),
-        address,
-        SeededRandom::new(0),
-    );
+    let mut client = Client::new(Arc::clone(&deployment.service), address, SeededRandom::new(0));
     client.cuts = false;
-    let mut snapshot = Snapshot {
-        deployment,
-        tables: Tables::read(&deployment.local.cloud)?,
-        faults,
-        client,
-    };
-    let mut checks = vec![
-        nothing_is_due(&snapshot),
-        nothing_refused_is_stored(&snapshot, users),
-    ];
+    let mut snapshot =
+        Snapshot { deployment, tables: Tables::read(&deployment.local.cloud)?, faults, client };
+    let mut checks = vec![nothing_is_due(&snapshot), nothing_refused_is_stored(&snapshot, users)];
     checks.extend(people::all(&mut snapshot, users).await?);
     for user in users.iter_mut() {
         let _ = user.me.sign_in(&mut snapshot.client).await;
@@ -65,8 +54,7 @@ fn nothing_is_due(snapshot: &Snapshot<'_>) -> PromiseCheck {
         // New accounts are erased after a week, unless they are verified.
         let is_unverified = !item["card"]["unverifiedUntil"].is_null();
         let holds = if is_unverified {
-            due.as_str()
-                .is_some_and(|due| due.starts_with("UNVERIFIED#"))
+            due.as_str().is_some_and(|due| due.starts_with("UNVERIFIED#"))
         } else {
             due.is_null()
         };
@@ -95,9 +83,7 @@ fn collect_words(value: &Value, stored: &mut HashSet<String>) {
     match value {
         Value::String(text) => stored.extend(words(text).map(str::to_owned)),
         Value::Array(list) => list.iter().for_each(|value| collect_words(value, stored)),
-        Value::Object(fields) => fields
-            .values()
-            .for_each(|value| collect_words(value, stored)),
+        Value::Object(fields) => fields.values().for_each(|value| collect_words(value, stored)),
         _ => {}
     }
 }

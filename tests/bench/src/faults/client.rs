@@ -53,9 +53,7 @@ impl Service {
     }
 
     pub(crate) fn responses(&self) -> MutexGuard<'_, Responses> {
-        self.responses
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.responses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -72,11 +70,7 @@ pub(crate) struct Call {
 impl Call {
     pub(crate) fn new(method: &'static str, path: impl Into<String>) -> Self {
         let path = path.into();
-        Self {
-            method,
-            path,
-            ..Self::default()
-        }
+        Self { method, path, ..Self::default() }
     }
 
     pub(crate) fn with(mut self, token: &str) -> Self {
@@ -110,10 +104,7 @@ pub(crate) struct Response {
 impl Response {
     /// A sent request without a response.
     pub(crate) fn unanswered() -> Self {
-        Self {
-            was_sent: true,
-            ..Self::default()
-        }
+        Self { was_sent: true, ..Self::default() }
     }
 
     pub(crate) fn outcome(&self) -> Outcome {
@@ -150,12 +141,7 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(service: Arc<Service>, address: Ipv4Addr, random: SeededRandom) -> Self {
-        Self {
-            service,
-            address,
-            random,
-            cuts: true,
-        }
+        Self { service, address, random, cuts: true }
     }
 
     /// Changes the source address, so that failed sign-ins of one account do not count for the next.
@@ -167,10 +153,7 @@ impl Client {
     /// A second client at the same address.
     pub(crate) fn fork(&mut self) -> Self {
         let random = SeededRandom::new(self.random.below(u64::MAX));
-        Self {
-            cuts: self.cuts,
-            ..Self::new(Arc::clone(&self.service), self.address, random)
-        }
+        Self { cuts: self.cuts, ..Self::new(Arc::clone(&self.service), self.address, random) }
     }
 
     /// Sends `call` to either process.

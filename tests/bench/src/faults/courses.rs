@@ -95,9 +95,7 @@ impl VirtualUser {
         let response = self.call(token, call.json(body)).await;
         let outcome = self.record_word(&word, &response);
         if version.is_some() && is_stale && outcome == Outcome::Acknowledged {
-            self.violation(&format!(
-                "a course was replaced with a stale version: {word}"
-            ));
+            self.violation(&format!("a course was replaced with a stale version: {word}"));
         }
         self.courses[at].title.write(outcome, word);
         self.courses[at].record_version(&response);

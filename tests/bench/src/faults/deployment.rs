@@ -50,10 +50,7 @@ impl Deployment {
 
     /// Three committees and all users, signed out.
     pub(crate) async fn users(&self, seed: u64) -> Result<Vec<VirtualUser>> {
-        let admin = self
-            .local
-            .call("GET", "/auth/current-user", &json!(null))
-            .await?;
+        let admin = self.local.call("GET", "/auth/current-user", &json!(null)).await?;
         let mut committees = vec![text(&admin.body["user"]["committeeID"])];
         for name in ["Comité de Sfax", "Comité de Bizerte"] {
             let body = json!({
@@ -88,9 +85,7 @@ impl Deployment {
         let created = call(&self.local.edge, "POST", "/users/register", "", &body).await?;
         let id = text(&created.body["user"]["userID"]);
         let body = json!({ "profile": profile, "permissions": permissions, "isVerified": true });
-        self.local
-            .call("PUT", &format!("/team/{id}"), &body)
-            .await?;
+        self.local.call("PUT", &format!("/team/{id}"), &body).await?;
         let mut account = Account::new(id, [&email, &password, "Trabelsi", profile]);
         account.is_verified = Expected::new(true);
         let address = format!("127.0.1.{}", number + 1).parse().map_err(error)?;
@@ -99,14 +94,7 @@ impl Deployment {
         let client = Client::new(Arc::clone(&self.service), address, SeededRandom::new(seed));
         let random = SeededRandom::new(seed.wrapping_add(1));
         let recorder = self.local.cloud.recorder().clone();
-        Ok(VirtualUser::new(
-            (number, role),
-            committee,
-            account,
-            client,
-            random,
-            recorder,
-        ))
+        Ok(VirtualUser::new((number, role), committee, account, client, random, recorder))
     }
 }
 

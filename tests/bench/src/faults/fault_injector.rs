@@ -26,15 +26,11 @@ const TIMEOUT: Duration = Duration::from_secs(1500);
 /// Faults per hundred responses; each request causes several requests to the cloud.
 const FAULTS_PER_HUNDRED: u64 = 50;
 /// Errors of DynamoDB.
-const DYNAMODB_ERRORS: [&str; 3] = [
-    "InternalServerError",
-    "ThrottlingException",
-    "RequestLimitExceeded",
-];
+const DYNAMODB_ERRORS: [&str; 3] =
+    ["InternalServerError", "ThrottlingException", "RequestLimitExceeded"];
 /// Errors of cPanel. A refused token is not among them: it would open the circuit breaker for 15 minutes.
-const CPANEL_ERRORS: [&str; 7] = [
-    "status0", "missing", "wrapped", "broken", "redirect", "blank", "html",
-];
+const CPANEL_ERRORS: [&str; 7] =
+    ["status0", "missing", "wrapped", "broken", "redirect", "blank", "html"];
 
 /// The number of faults of each kind.
 pub(crate) type FaultCounts = BTreeMap<String, u64>;
@@ -51,12 +47,7 @@ impl FaultInjector {
     /// Starts the processes of the service.
     pub(crate) fn new(deployment: &Deployment, seed: u64) -> Result<Self> {
         let [first, second] = deployment.service.ports;
-        let roles = [
-            (EDGE, first),
-            (EDGE, second),
-            (BACKGROUND, 0),
-            (BACKGROUND, 0),
-        ];
+        let roles = [(EDGE, first), (EDGE, second), (BACKGROUND, 0), (BACKGROUND, 0)];
         let settings = &deployment.local.settings;
         let processes = roles.map(|(role, port)| Process::start(role, settings, port));
         Ok(Self {
@@ -102,9 +93,7 @@ impl FaultInjector {
             if next_print < Instant::now() {
                 next_print = Instant::now() + Duration::from_secs(10);
                 let seconds = start.elapsed().as_secs();
-                print(format!(
-                    "after {seconds} s: {all} of {wanted} faults, {answered} responses"
-                ));
+                print(format!("after {seconds} s: {all} of {wanted} faults, {answered} responses"));
             }
             if next_move < Instant::now() {
                 next_move = self.soon();
@@ -192,10 +181,7 @@ impl FaultInjector {
     /// Corrects the wrong clock; if there is none, moves one by up to 90 seconds.
     async fn move_clock(&mut self) -> Result<()> {
         let any = self.below(self.processes.len());
-        let wrong = self
-            .processes
-            .iter()
-            .position(|process| process.offset != 0);
+        let wrong = self.processes.iter().position(|process| process.offset != 0);
         let at = wrong.unwrap_or(any);
         // A sending process reserves send slots by its own clock, and the others wait until then. Its clock is at most three
         // seconds ahead, or nothing would be sent during the run.
@@ -226,11 +212,7 @@ impl FaultInjector {
         }
         if self.random.below(4) == 0 {
             let repeated = Fault::new(Mode::Stream).times(1);
-            deployment
-                .local
-                .cloud
-                .faults()
-                .add(Service::Dynamodb, repeated);
+            deployment.local.cloud.faults().add(Service::Dynamodb, repeated);
         }
         // The sweeps process what fails here.
         tokio::spawn(async move { delivery::deliver(&cloud, &consumers).await.unwrap_or(0) });

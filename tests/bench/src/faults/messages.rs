@@ -23,18 +23,11 @@ impl VirtualUser {
         // The first ten of these numbers may be on the opt-out list.
         let to = format!("+21620{:02}{:04}", self.number, self.random.below(40));
         let body = json!({ "to": to, "message": format!("Bonjour {word}") });
-        let response = self
-            .call_idempotently("/sms/single", token, &word, body)
-            .await;
+        let response = self.call_idempotently("/sms/single", token, &word, body).await;
         let outcome = self.record_word(&word, &response);
         self.check_opt_out(&to, response.is_done(), response.code());
         let sms_id = response.text("/sms/smsID");
-        self.texts.push(ExpectedSms {
-            word,
-            to,
-            sms_id,
-            outcome,
-        });
+        self.texts.push(ExpectedSms { word, to, sms_id, outcome });
     }
 
     pub(crate) async fn send_many(&mut self, token: &str) {
@@ -45,9 +38,7 @@ impl VirtualUser {
         // One number is duplicate, and one is malformed.
         recipients.extend([recipients[0].clone(), "+216".to_owned()]);
         let body = json!({ "recipients": recipients, "message": format!("Bonjour {word}") });
-        let response = self
-            .call_idempotently("/sms/bulk", token, &word, body)
-            .await;
+        let response = self.call_idempotently("/sms/bulk", token, &word, body).await;
         let outcome = self.record_word(&word, &response);
         let mut accepted = Vec::new();
         let results = response.body["results"].as_array().into_iter().flatten();
@@ -125,9 +116,7 @@ impl VirtualUser {
             let is_same = again.is_replayed && again.body == response.body;
             if again.is_done() && !is_same {
                 let (first, then) = (&response.body, &again.body);
-                self.violation(&format!(
-                    "{path} with the same key: first {first}, then {then}"
-                ));
+                self.violation(&format!("{path} with the same key: first {first}, then {then}"));
             }
             if again.code() == "IDEMPOTENCY_KEY_REUSED_MESSAGE" {
                 self.violation(&format!("{path}: {}", again.body));

@@ -27,12 +27,7 @@ impl Process {
     pub(crate) fn start(role: &'static str, settings: &LocalSettings, port: u16) -> Result<Self> {
         let mut settings = settings.clone();
         settings.set(PORT, port.to_string());
-        Ok(Self {
-            role,
-            child: start_role(role, &settings, Stdio::null())?,
-            settings,
-            offset: 0,
-        })
+        Ok(Self { role, child: start_role(role, &settings, Stdio::null())?, settings, offset: 0 })
     }
 
     /// Kills it (`kill -9`) and restarts it with a correct clock.
@@ -58,11 +53,7 @@ impl Process {
 pub(crate) async fn serve_edge() -> Result<()> {
     let settings = LocalSettings::of_environment();
     let edge = edge(&settings.setup(moved_clock())?)?;
-    let port: u16 = settings
-        .get(PORT)
-        .unwrap_or_default()
-        .parse()
-        .map_err(error)?;
+    let port: u16 = settings.get(PORT).unwrap_or_default().parse().map_err(error)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
     front::serve(listener.map_err(error)?, edge, None).await;
     Ok(())
@@ -77,11 +68,7 @@ pub(crate) fn moved_clock() -> Clock {
         for line in std::io::stdin().lines().map_while(std::io::Result::ok) {
             let milliseconds: i64 = line.trim().parse().unwrap_or(0);
             let by = Duration::from_millis(milliseconds.unsigned_abs());
-            if milliseconds > 0 {
-                moved.advance(by)
-            } else {
-                moved.step_back(by)
-            }
+            if milliseconds > 0 { moved.advance(by) } else { moved.step_back(by) }
         }
         std::process::exit(0);
     });

@@ -16,11 +16,7 @@ pub(crate) struct PromiseCheck {
 
 impl PromiseCheck {
     pub(crate) const fn of(promise: &'static str) -> Self {
-        Self {
-            promise,
-            checked: 0,
-            broken: Vec::new(),
-        }
+        Self { promise, checked: 0, broken: Vec::new() }
     }
 
     /// Counts one check; `what` describes it if it fails.

@@ -31,9 +31,7 @@ pub(crate) async fn run(seed: u64, wanted: u64) -> Result<()> {
     let users = deployment.users(seed).await?;
     let mut injector = FaultInjector::new(&deployment, seed)?;
     let is_over = Arc::new(AtomicBool::new(false));
-    let tasks = users
-        .into_iter()
-        .map(|user| tokio::spawn(user.run(Arc::clone(&is_over))));
+    let tasks = users.into_iter().map(|user| tokio::spawn(user.run(Arc::clone(&is_over))));
     let tasks: Vec<_> = tasks.collect();
     let began = Instant::now();
     injector.run(&deployment, wanted).await?;
@@ -108,10 +106,7 @@ fn report(deployment: &Deployment, faults: &FaultCounts, checks: &[PromiseCheck]
     print("\n| promise | checks | broken |\n|---|---|---|");
     for check in checks {
         let broken = check.broken.len();
-        print(format!(
-            "| {} | {} | {broken} |",
-            check.promise, check.checked
-        ));
+        print(format!("| {} | {} | {broken} |", check.promise, check.checked));
     }
     for check in checks {
         for one in check.broken.iter().take(5) {

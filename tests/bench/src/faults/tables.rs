@@ -65,12 +65,7 @@ fn plain(value: &Value) -> Value {
     };
     match kind.as_str() {
         "N" => serde_json::from_str(content.as_str().unwrap_or_default()).unwrap_or_default(),
-        "L" => content
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(plain)
-            .collect(),
+        "L" => content.as_array().into_iter().flatten().map(plain).collect(),
         "M" => plain_item(content),
         "NULL" => Value::Null,
         _ => content.clone(),

@@ -137,8 +137,7 @@ impl VirtualUser {
     /// Records a response that contradicts earlier ones.
     pub(crate) fn violation(&mut self, what: &str) {
         if self.violations.len() < 20 {
-            self.violations
-                .push(format!("person {}: {what}", self.number));
+            self.violations.push(format!("person {}: {what}", self.number));
         }
     }
 

@@ -68,9 +68,7 @@ impl VirtualUser {
     async fn change_own_name(&mut self, token: &str) {
         let word = self.word();
         let call = Call::new("PUT", format!("/users/{}", self.me.id));
-        let response = self
-            .call(token, call.json(json!({ "lastName": word })))
-            .await;
+        let response = self.call(token, call.json(json!({ "lastName": word }))).await;
         let outcome = self.record_word(&word, &response);
         self.me.last_name.write(outcome, word);
     }

@@ -46,11 +46,7 @@ impl Case {
             path,
             environment,
             // A sign-in hashes a password.
-            calls: if name == "login" {
-                [10, 60]
-            } else {
-                [150, 2000]
-            },
+            calls: if name == "login" { [10, 60] } else { [150, 2000] },
             event: event.map(|(_, event)| event),
             start_cpu: Samples::new()?,
             start_faults: Samples::new()?,
@@ -95,8 +91,7 @@ impl Case {
         for _ in 0..self.calls[0] {
             self.warm.record_time(call(&mut api, event).await?);
         }
-        self.call_cpu
-            .record_time((process.cpu()? - before) / self.calls[0]);
+        self.call_cpu.record_time((process.cpu()? - before) / self.calls[0]);
         Ok(())
     }
 
@@ -117,10 +112,7 @@ impl Case {
 pub(crate) async fn call(api: &mut RuntimeApi, event: &Bytes) -> Result<Duration> {
     let (took, answer) = api.call(event).await?;
     let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
-    if answer["statusCode"]
-        .as_u64()
-        .is_some_and(|status| status != 200)
-    {
+    if answer["statusCode"].as_u64().is_some_and(|status| status != 200) {
         return Err(error(format!("the function returned {answer}")));
     }
     api.wait_for_next().await?;

@@ -41,10 +41,7 @@ impl Delayed {
         let faults = service.cloud.faults();
         let (process, mut api) = case.start().await?;
         faults.add(Service::Dynamodb, slow);
-        let event = case
-            .event
-            .as_ref()
-            .ok_or_else(|| error("the case has no event"))?;
+        let event = case.event.as_ref().ok_or_else(|| error("the case has no event"))?;
         let unknown = CommitteeId::NONE;
         for round in 0..=CALLS {
             let start = Instant::now();

@@ -55,26 +55,18 @@ async fn run(named: Vec<String>) -> Result<()> {
     let mut service = LocalService::start(Tables::Memory, &[]).await?;
     seed::fill(&service.settings, Clock::default(), EMAIL, PASSWORD).await?;
     let body = json!({ "email": EMAIL, "password": PASSWORD });
-    let login = call(&service.edge, "POST", "/auth/login", "", &body)
-        .await?
-        .cost;
+    let login = call(&service.edge, "POST", "/auth/login", "", &body).await?.cost;
     let plain = service.settings.get("AWS_ENDPOINT_URL").unwrap_or_default();
     let cloud = plain.trim_start_matches("http://").parse().map_err(error)?;
     let bundle = service.folder.path().join("bundle.pem");
     let endpoint = tls::open(cloud, &bundle).await?;
     service.settings.set("AWS_ENDPOINT_URL", endpoint);
-    service
-        .settings
-        .set("SSL_CERT_FILE", bundle.display().to_string());
+    service.settings.set("SSL_CERT_FILE", bundle.display().to_string());
     service.settings.set("CANARY_URL", "http://127.0.0.1");
 
     let mut cases = vec![floor(&service)?];
     let usual = USUAL.map(str::to_owned).to_vec();
-    for function in if named.is_empty() {
-        usual
-    } else {
-        named.clone()
-    } {
+    for function in if named.is_empty() { usual } else { named.clone() } {
         cases.extend(cases_of(&service, &function)?);
     }
     let mut delayed = Delayed::new(&service)?;
@@ -100,12 +92,7 @@ async fn run(named: Vec<String>) -> Result<()> {
 }
 
 fn floor(service: &LocalService) -> Result<Case> {
-    build(&[
-        "--manifest-path",
-        "tests/bench/floor/Cargo.toml",
-        "--target-dir",
-        "target/floor",
-    ])?;
+    build(&["--manifest-path", "tests/bench/floor/Cargo.toml", "--target-dir", "target/floor"])?;
     let path = PathBuf::from(ROOT).join("target/floor/release/floor");
     let event = event(service, "fallback", "health")?;
     Case::new("floor", path, Vec::new(), Some(("health", event)))
@@ -115,24 +102,14 @@ fn cases_of(service: &LocalService, function: &str) -> Result<Vec<Case>> {
     build(&["--package", function])?;
     let path = PathBuf::from(ROOT).join("target/release").join(function);
     let settings = service.settings.iter();
-    let environment: Vec<_> = settings
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    let events: Vec<_> = EVENTS
-        .iter()
-        .filter(|(owner, _)| *owner == function)
-        .collect();
+    let environment: Vec<_> = settings.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let events: Vec<_> = EVENTS.iter().filter(|(owner, _)| *owner == function).collect();
     if events.is_empty() {
         return Ok(vec![Case::new(function, path, environment, None)?]);
     }
     let case = |(_, name): &(&str, &'static str)| {
         let event = event(service, function, name)?;
-        Case::new(
-            function,
-            path.clone(),
-            environment.clone(),
-            Some((name, event)),
-        )
+        Case::new(function, path.clone(), environment.clone(), Some((name, event)))
     };
     events.into_iter().map(case).collect()
 }
@@ -151,9 +128,7 @@ fn event(service: &LocalService, function: &str, name: &str) -> Result<Bytes> {
 
 fn build(what: &[&str]) -> Result<()> {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo
-        .args(["build", "--quiet", "--release", "--locked"])
-        .args(what);
+    cargo.args(["build", "--quiet", "--release", "--locked"]).args(what);
     match cargo.current_dir(ROOT).status().map_err(error)?.success() {
         true => Ok(()),
         false => Err(error(format!("{cargo:?} failed"))),

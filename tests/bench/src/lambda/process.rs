@@ -27,10 +27,7 @@ impl Process {
     pub(crate) fn start(path: &Path, environment: &[(String, String)]) -> Result<Self> {
         let mut command = Command::new(path);
         command.env_clear().envs(environment.iter().cloned());
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         keep_to(*CORES - 1..*CORES)?;
         let child = command.spawn();
         leave_last_core()?;
@@ -49,10 +46,7 @@ impl Process {
     pub(crate) fn page_faults(&self) -> Result<u64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).map_err(error)?;
         // The second field, the name, may contain spaces and ends with the last bracket.
-        let fields = stat
-            .rsplit_once(')')
-            .map_or("", |(_, rest)| rest)
-            .split_whitespace();
+        let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
         let numbers: Vec<u64> = fields.map(|field| field.parse().unwrap_or(0)).collect();
         Ok(numbers[7] + numbers[9])
     }

@@ -48,11 +48,7 @@ pub(crate) fn page(cases: &[Case], delayed: &Delayed, login: Option<Cost>) -> St
         );
     }
     if let Some(cost) = login {
-        targets += &target(
-            "sign-in, round trips to the store",
-            cost.round_trips.into(),
-            3.0,
-        );
+        targets += &target("sign-in, round trips to the store", cost.round_trips.into(), 3.0);
         targets += &target("sign-in, requests to the store", cost.requests.into(), 8.0);
     }
     text + "\nMemory is the peak after 2,000 calls, of sign-ins after 60.\n\n## Targets\n\n\
@@ -97,11 +93,7 @@ fn targets_of(case: &Case, [start_cpu, start_faults, warm, call_cpu]: [f64; 4]) 
         rows += &row("p50 ÷ floor", warm, 1.3);
     }
     if case.name == AUTHENTICATED_READ {
-        rows += &row(
-            "first ÷ its p50",
-            median(&case.first) / median(&case.warm),
-            2.5,
-        );
+        rows += &row("first ÷ its p50", median(&case.first) / median(&case.warm), 2.5);
         rows += &row("CPU per call ÷ floor", call_cpu, 12.0);
     }
     rows
@@ -114,21 +106,12 @@ fn target(what: &str, value: f64, most: f64) -> String {
 
 /// Start, call and memory of all cases but sign-ins, as bars.
 pub(crate) fn svg(cases: &[Case]) -> Result<String> {
-    let shown = || {
-        cases
-            .iter()
-            .filter(|case| case.event.is_some() && !case.name.ends_with("login"))
-    };
+    let shown =
+        || cases.iter().filter(|case| case.event.is_some() && !case.name.ends_with("login"));
     let names: Vec<String> = shown().map(|case| case.name.clone()).collect();
     let panels = [
-        (
-            "CPU of the start, ms",
-            shown().map(|case| median(&case.start_cpu)).collect(),
-        ),
-        (
-            "CPU of one call, ms",
-            shown().map(|case| median(&case.call_cpu)).collect(),
-        ),
+        ("CPU of the start, ms", shown().map(|case| median(&case.start_cpu)).collect()),
+        ("CPU of one call, ms", shown().map(|case| median(&case.call_cpu)).collect()),
         ("peak memory, MB", shown().map(|case| case.memory).collect()),
     ];
     chart::bars("Functions beside one that does nothing", &names, &panels)

@@ -24,17 +24,13 @@ pub(crate) async fn open(cloud: SocketAddr, bundle: &Path) -> Result<String> {
     let key = KeyPair::generate().map_err(error)?;
     let mut names = CertificateParams::new(["localhost".to_owned()]).map_err(error)?;
     // With the same name as the authority, the certificate would count as self-signed.
-    names
-        .distinguished_name
-        .push(DnType::CommonName, "localhost");
+    names.distinguished_name.push(DnType::CommonName, "localhost");
     let certificate = names.signed_by(&key, &authority).map_err(error)?;
 
     let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider);
-    let config = config
-        .with_safe_default_protocol_versions()
-        .map_err(error)?;
+    let config = config.with_safe_default_protocol_versions().map_err(error)?;
     let config = config.with_no_client_auth();
     let config = config.with_single_cert(vec![certificate.der().clone()], key);
     let acceptor = TlsAcceptor::from(Arc::new(config.map_err(error)?));

@@ -86,18 +86,11 @@ impl Client {
 
     /// This client with new connections.
     pub(crate) fn reconnected(self, number: usize) -> Self {
-        Self {
-            http: http_client(number),
-            ..self
-        }
+        Self { http: http_client(number), ..self }
     }
 
     async fn registered(number: usize, committee: &str, admin: &Self) -> Result<Self> {
-        let mut client = Self::new(
-            number,
-            admin.address,
-            format!("trainer{number}@example.org"),
-        );
+        let mut client = Self::new(number, admin.address, format!("trainer{number}@example.org"));
         let account = json!({
             "name": "Amina", "lastName": "Ben Salah", "email": client.email, "password": PASSWORD, "committeeID": committee,
         });
@@ -107,9 +100,7 @@ impl Client {
         admin.api("PUT", &format!("/team/{user}"), &trainer).await?;
         client.user = format!("/users/{user}");
         client.sign_in().await?;
-        let created = client
-            .api("POST", "/courses", &client.course_body())
-            .await?;
+        let created = client.api("POST", "/courses", &client.course_body()).await?;
         client.course = format!("/courses/{}", text(&created["course"]["courseID"]));
         let path = format!("{}/publish", client.course);
         let published = client.api("POST", &path, &Value::Null).await?;
@@ -214,9 +205,7 @@ fn http_client(number: usize) -> legacy::Client<HttpConnector, Full<Bytes>> {
     connector.set_nodelay(true);
     let mut builder = legacy::Client::builder(TokioExecutor::new());
     builder.retry_canceled_requests(false);
-    builder
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(IDLE);
+    builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
     builder.build(connector)
 }
 

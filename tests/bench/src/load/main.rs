@@ -38,13 +38,8 @@ use client::{Client, MIX};
 /// The argument with which this program starts itself as the service.
 const SERVICE: &str = "service";
 /// The number of clients of each step, and of their requests in total; the first step is a warm-up.
-const STEPS: [(usize, u64); 5] = [
-    (64, 5_000),
-    (1, 10_000),
-    (8, 10_000),
-    (64, 100_000),
-    (256, 10_000),
-];
+const STEPS: [(usize, u64); 5] =
+    [(64, 5_000), (1, 10_000), (8, 10_000), (64, 100_000), (256, 10_000)];
 /// The number of errors after which a client stops.
 const MAX_ERRORS: u64 = 20;
 /// The target for p99 ÷ p50 with 256 clients.
@@ -232,18 +227,11 @@ fn page(table: &str) -> String {
 fn svg(steps: &[Step]) -> Result<String> {
     let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)];
     let times = quantiles.map(|(name, share)| {
-        let point = |step: &Step| {
-            (
-                (step.clients as f64).log10(),
-                step.times.milliseconds(share),
-            )
-        };
+        let point = |step: &Step| ((step.clients as f64).log10(), step.times.milliseconds(share));
         (name.to_owned(), steps.iter().map(point).collect())
     });
     let memory = steps.iter().flat_map(|step| &step.memory).enumerate();
-    let memory = memory
-        .map(|(second, memory)| (second as f64, *memory))
-        .collect();
+    let memory = memory.map(|(second, memory)| (second as f64, *memory)).collect();
     let panels = [
         Panel {
             title: "Time per request",

@@ -11,13 +11,8 @@ use identity::random;
 use local::random::SeededRandom;
 
 /// Frequent words, and the percentage of titles that contain each.
-pub(crate) const FREQUENT: [(&str, u64); 5] = [
-    ("formation", 45),
-    ("pratique", 35),
-    ("entreprise", 30),
-    ("التكوين", 25),
-    ("السلامة", 20),
-];
+pub(crate) const FREQUENT: [(&str, u64); 5] =
+    [("formation", 45), ("pratique", 35), ("entreprise", 30), ("التكوين", 25), ("السلامة", 20)];
 /// A third of a description.
 const DESCRIPTION: &str = "Les participants travaillent en petits groupes sur des cas tirés de leur propre entreprise.\n\
     يشتمل البرنامج على جانب نظري في الصباح وورشات تطبيقية بعد الظهر.\n";
@@ -81,8 +76,7 @@ impl Catalogue {
 
 /// `text` as a value of its type.
 pub(crate) fn parsed<T: FromStr<Err = ValueError>>(text: &str) -> Result<T> {
-    text.parse()
-        .map_err(|cause| error(format!("“{text}”: {cause:?}")))
+    text.parse().map_err(|cause| error(format!("“{text}”: {cause:?}")))
 }
 
 /// Frequent words by their percentage, and other words; one title in twenty contains all frequent words.

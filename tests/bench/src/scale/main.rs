@@ -136,9 +136,7 @@ fn load(
             }
         }
         if number % BATCH == 0 {
-            service
-                .cloud
-                .import("records", std::mem::take(&mut items))?;
+            service.cloud.import("records", std::mem::take(&mut items))?;
         }
     }
     for term in changed {
@@ -169,9 +167,7 @@ async fn measure_all(
         ("search: a word of one course", search(&unique_word(size))),
         ("search: a word of no course", search("introuvable")),
     ];
-    let first = service
-        .call("GET", "/courses/search-all", &Value::Null)
-        .await?;
+    let first = service.call("GET", "/courses/search-all", &Value::Null).await?;
     if let Some(cursor) = first.body["nextCursor"].as_str() {
         let path = format!("search-all?cursor={cursor}");
         requests.push(("all courses, second page", path));
@@ -211,17 +207,11 @@ fn growth(row: &BTreeMap<u64, Figure>) -> f64 {
 }
 
 fn table(sizes: &[u64], figures: &Figures) -> String {
-    let heads: String = sizes
-        .iter()
-        .map(|size| format!(" {} |", thousands(*size)))
-        .collect();
+    let heads: String = sizes.iter().map(|size| format!(" {} |", thousands(*size))).collect();
     let rule = "--:|".repeat(sizes.len());
     let mut text = format!("| request | round trips |{heads} grows by |\n|---|--:|{rule}--:|\n");
     for (name, row) in figures {
-        let trips = row
-            .values()
-            .map(|figure| figure.round_trips)
-            .fold(0.0, f64::max);
+        let trips = row.values().map(|figure| figure.round_trips).fold(0.0, f64::max);
         let cell = |size| match row.get(size) {
             None => " – |".to_owned(),
             Some(figure) => format!(
@@ -251,9 +241,7 @@ fn page(table: &str) -> String {
 fn svg(figures: &Figures) -> Result<String> {
     let panel = |title, y, value: fn(&Figure) -> f64| {
         let lines = figures.iter().map(|(name, row)| {
-            let points = row
-                .iter()
-                .map(|(size, one)| ((*size as f64).log10(), value(one)));
+            let points = row.iter().map(|(size, one)| ((*size as f64).log10(), value(one)));
             ((*name).to_owned(), points.collect())
         });
         Panel {
@@ -266,9 +254,7 @@ fn svg(figures: &Figures) -> Result<String> {
     };
     let panels = [
         panel("Read units per request", "read units", |one| one.read_units),
-        panel("Median time, embedded store", "milliseconds", |one| {
-            one.milliseconds
-        }),
+        panel("Median time, embedded store", "milliseconds", |one| one.milliseconds),
     ];
     chart::lines("The cost of a request by the number of courses", &panels)
 }

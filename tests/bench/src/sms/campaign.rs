@@ -59,10 +59,7 @@ pub(crate) async fn run(messages: usize) -> Result<()> {
     let login = call(&service.edge, "POST", "/auth/login", "", &body).await?;
     service.token = text(&login.body["user"]["token"]);
     // A bound that is never reached: it starts the meter.
-    let meter = Strictness {
-        hot_writes: u64::MAX,
-        ..Strictness::default()
-    };
+    let meter = Strictness { hot_writes: u64::MAX, ..Strictness::default() };
     service.cloud.set_strictness(meter);
 
     let (mut tasks, begin) = (start_workers(&service)?, std::time::Instant::now());
@@ -78,20 +75,14 @@ pub(crate) async fn run(messages: usize) -> Result<()> {
     accept_messages(&service, SECOND, messages - of_first).await?;
     until(METERED.min(messages / 2)).await;
     // The meter slows the local store down: it runs for a part.
-    let metered = Partitions {
-        sent: sent(),
-        hottest: service.cloud.hottest(),
-    };
+    let metered = Partitions { sent: sent(), hottest: service.cloud.hottest() };
     service.cloud.set_strictness(Strictness::default());
     let (mut urgent, start) = (Vec::new(), std::time::Instant::now());
     for number in 0.. {
         if sent() >= messages * 9 / 10 || start.elapsed() > TIMEOUT {
             break;
         }
-        let (single, code) = (
-            format!("{SINGLES}{number:06}"),
-            format!("{CODES}{number:06}"),
-        );
+        let (single, code) = (format!("{SINGLES}{number:06}"), format!("{CODES}{number:06}"));
         let body = json!({ "to": single, "message": "Bonjour" });
         let after = sent();
         service.call("POST", "/sms/single", &body).await?;
@@ -119,9 +110,7 @@ fn address(number: usize) -> String {
 
 /// Registers [`PEOPLE`] with verified numbers.
 async fn create_people(service: &LocalService) -> Result<()> {
-    let admin = service
-        .call("GET", "/auth/current-user", &json!(null))
-        .await?;
+    let admin = service.call("GET", "/auth/current-user", &json!(null)).await?;
     for number in 0..PEOPLE {
         let body = json!({
             "name": "Amel", "lastName": "Trabelsi", "email": address(number), "password": PASSWORD,
@@ -145,11 +134,7 @@ async fn move_admin_to_another_committee(service: &LocalService) -> Result<()> {
     let created = service.call("POST", "/committees", &body).await?;
     let id = text(&created.body["committee"]["committeeID"]);
     let committee_id = CommitteeId::or_none(&id);
-    change_account(service, EMAIL, |user| User {
-        committee_id,
-        ..user
-    })
-    .await
+    change_account(service, EMAIL, |user| User { committee_id, ..user }).await
 }
 
 /// Starts [`WORKERS`] that sweep all the time, each with connections of its own, and the delivery of the stream.
@@ -184,23 +169,15 @@ fn judge(
     metered: &Partitions,
     seconds: f64,
 ) -> Result<()> {
-    let mut sent: Vec<String> = service
-        .cloud
-        .recorder()
-        .texts()
-        .iter()
-        .map(|sent| text(&sent["to"]))
-        .collect();
+    let mut sent: Vec<String> =
+        service.cloud.recorder().texts().iter().map(|sent| text(&sent["to"])).collect();
     sent.reverse();
     print(format!(
         "{messages} messages of two committees, {} single messages and codes, {WORKERS} workers, {RATE} a second, {:.0} a second achieved\n",
         urgent.len(),
         (messages + urgent.len()) as f64 / seconds
     ));
-    let codes = urgent
-        .iter()
-        .filter(|one| one.to.starts_with(CODES))
-        .count();
+    let codes = urgent.iter().filter(|one| one.to.starts_with(CODES)).count();
     let written = report(service, messages + urgent.len() - codes);
     let is_complete = sent.len() == messages + urgent.len();
     let shares = shares(&sent);
@@ -229,26 +206,19 @@ fn shares(sent: &[String]) -> f64 {
     let is_of = |prefix: &'static str| move |to: &String| to.starts_with(prefix);
     let begin = sent.iter().position(is_of(SECOND)).unwrap_or_default();
     let last = |prefix| sent.iter().rposition(is_of(prefix)).unwrap_or_default();
-    let both = sent
-        .get(begin..=last(FIRST).min(last(SECOND)))
-        .unwrap_or_default();
+    let both = sent.get(begin..=last(FIRST).min(last(SECOND))).unwrap_or_default();
     let count = |prefix| both.iter().filter(|to| to.starts_with(prefix)).count() as f64;
     count(SECOND) / (count(FIRST) + count(SECOND)).max(1.0)
 }
 
 /// The most messages of batches that were sent between the request of an urgent message and its own sending.
 fn waits(sent: &[String], urgent: &[Urgent]) -> usize {
-    let places: HashMap<&str, usize> = (0..)
-        .zip(sent)
-        .map(|(place, to)| (to.as_str(), place))
-        .collect();
+    let places: HashMap<&str, usize> =
+        (0..).zip(sent).map(|(place, to)| (to.as_str(), place)).collect();
     let before = urgent.iter().map(|one| {
         let place = places.get(one.to.as_str()).copied().unwrap_or(sent.len());
         let before = sent.get(one.after..place).unwrap_or_default();
-        before
-            .iter()
-            .filter(|to| to.starts_with(FIRST) || to.starts_with(SECOND))
-            .count()
+        before.iter().filter(|to| to.starts_with(FIRST) || to.starts_with(SECOND)).count()
     });
     before.max().unwrap_or_default()
 }
@@ -258,19 +228,11 @@ impl Partitions {
     fn print(&self) -> f64 {
         let at_thousand = |units: f64| units * 1000.0 / self.sent.max(1) as f64;
         print("\n| partition | write units per 1,000 messages |\n|---|--:|");
-        for Heat {
-            name, key, writes, ..
-        } in self.hottest.iter().take(8)
-        {
-            print(format!(
-                "| `{key}` of `{name}` | {:.0} |",
-                at_thousand(*writes)
-            ));
+        for Heat { name, key, writes, .. } in self.hottest.iter().take(8) {
+            print(format!("| `{key}` of `{name}` | {:.0} |", at_thousand(*writes)));
         }
         let is_shared = |heat: &&Heat| heat.name == "due" || heat.key == "RATE";
         let shared = self.hottest.iter().filter(is_shared);
-        shared
-            .map(|heat| at_thousand(heat.writes))
-            .fold(0.0, f64::max)
+        shared.map(|heat| at_thousand(heat.writes)).fold(0.0, f64::max)
     }
 }

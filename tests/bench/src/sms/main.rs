@@ -40,10 +40,8 @@ const FUNCTION: &str = "function";
 /// The setting with the caller's token.
 const TOKEN: &str = "BENCH_TOKEN";
 /// Quotas that no run reaches.
-const QUOTAS: [(&str, &str); 2] = [
-    ("SMS_PER_USER_DAY", "1000000"),
-    ("SMS_PER_COMMITTEE_DAY", "1000000"),
-];
+const QUOTAS: [(&str, &str); 2] =
+    [("SMS_PER_USER_DAY", "1000000"), ("SMS_PER_COMMITTEE_DAY", "1000000")];
 /// Messages per second in `rate`, and the seconds of its measurement.
 const RATE: usize = 20;
 const SECONDS: usize = 30;
@@ -95,22 +93,14 @@ async fn function() -> Result<()> {
     let edge = Edge::new(&setup, sms::routes(&setup)?)?;
     let before = process::memory(std::process::id())?.peak;
     let numbers: Vec<String> = (0..1000).map(|at| format!("+216201{at:05}")).collect();
-    let named = numbers
-        .iter()
-        .map(|to| json!({ "to": to, "variables": { "name": to } }));
+    let named = numbers.iter().map(|to| json!({ "to": to, "variables": { "name": to } }));
     let named: Vec<Value> = named.collect();
     print(
         "| 1,000 recipients | p50 ms | max ms | round trips | read units | write units |\n|---|--:|--:|--:|--:|--:|",
     );
     for (name, body) in [
-        (
-            "one text",
-            json!({ "recipients": numbers, "message": "Bonjour" }),
-        ),
-        (
-            "a name in each",
-            json!({ "recipients": named, "message": "Bonjour {{name}}" }),
-        ),
+        ("one text", json!({ "recipients": numbers, "message": "Bonjour" })),
+        ("a name in each", json!({ "recipients": named, "message": "Bonjour {{name}}" })),
     ] {
         let (mut times, mut cost) = (Samples::new()?, None);
         for _ in 0..10 {
@@ -126,9 +116,7 @@ async fn function() -> Result<()> {
         ));
     }
     let peak = process::memory(std::process::id())?.peak;
-    print(format!(
-        "\npeak memory: {peak:.0} MB, {before:.0} MB before the first call"
-    ));
+    print(format!("\npeak memory: {peak:.0} MB, {before:.0} MB before the first call"));
     Ok(())
 }
 
@@ -180,10 +168,7 @@ async fn rate() -> Result<()> {
         at.map(domain::Instant::unix_milliseconds)
     };
     let times: Vec<i64> = texts.iter().filter_map(sent_at).collect();
-    let first = times
-        .iter()
-        .min()
-        .ok_or_else(|| error("nothing was sent"))?;
+    let first = times.iter().min().ok_or_else(|| error("nothing was sent"))?;
     let within = |from: i64, seconds: usize| {
         let window = from..from + seconds as i64 * 1000;
         times.iter().filter(|time| window.contains(time)).count()
@@ -191,17 +176,9 @@ async fn rate() -> Result<()> {
     let most = times.iter().map(|time| within(*time, 1)).max().unwrap_or(0);
     let share = 100 * within(first + 1000, SECONDS) / (RATE * SECONDS);
     let code = texts.iter().find(|message| message["to"] == "+21698123456");
-    let code = code
-        .and_then(sent_at)
-        .ok_or_else(|| error("the code was not sent"))?
-        - requested_at;
-    print(format!(
-        "8 sending processes, {RATE} a second, {SECONDS} s\n\n| | |\n|---|---|"
-    ));
-    print(format!(
-        "| maximum in any second | {most} (at most {}) |",
-        RATE + 1
-    ));
+    let code = code.and_then(sent_at).ok_or_else(|| error("the code was not sent"))? - requested_at;
+    print(format!("8 sending processes, {RATE} a second, {SECONDS} s\n\n| | |\n|---|---|"));
+    print(format!("| maximum in any second | {most} (at most {}) |", RATE + 1));
     print(format!("| share of the rate | {share} % (at least 90) |"));
     print(format!("| delay of a code | {code} ms (at most 2000) |"));
     Ok(())
@@ -227,11 +204,7 @@ async fn change_account(
 /// Gives the account with the address `email` the verified number `+216<number>`.
 async fn give_phone(service: &LocalService, email: &str, number: &str) -> Result<()> {
     let phone = Phone::parse("216", number).map_err(|_| error("malformed number"))?;
-    let with_phone = |user| User {
-        phone,
-        is_phone_verified: true,
-        ..user
-    };
+    let with_phone = |user| User { phone, is_phone_verified: true, ..user };
     change_account(service, email, with_phone).await
 }
 
@@ -252,10 +225,7 @@ async fn crash(seed: u64, messages: usize) -> Result<()> {
             seen = requests;
             let which = (injected[0] + injected[1]) % 2;
             let fault = Fault::new([Mode::Throttle, Mode::Silent][which]).times(1);
-            service
-                .cloud
-                .faults()
-                .set(BTreeMap::from([(Service::Sns, fault)]));
+            service.cloud.faults().set(BTreeMap::from([(Service::Sns, fault)]));
             injected[which] += 1;
         }
         if kills < KILLS && Instant::now() >= next_kill {
@@ -314,10 +284,7 @@ fn report(service: &LocalService, messages: usize) -> Result<()> {
         print(format!("| {status} | {none} | {once} | {twice} |"));
     }
     let written: usize = table.values().flatten().sum();
-    print(format!(
-        "| lost | {} | | |",
-        messages.saturating_sub(written)
-    ));
+    print(format!("| lost | {} | | |", messages.saturating_sub(written)));
     let is_consistent = |(status, [none, once, twice]): (&String, &[usize; 3])| {
         let matches = match status.as_str() {
             "SENT" => *none == 0,
@@ -329,8 +296,6 @@ fn report(service: &LocalService, messages: usize) -> Result<()> {
     let has_duplicates = sent.values().any(|times| *times > 1);
     match written == messages && !has_duplicates && table.iter().all(is_consistent) {
         true => Ok(()),
-        false => Err(error(
-            "a message was lost, sent twice, or has a wrong status",
-        )),
+        false => Err(error("a message was lost, sent twice, or has a wrong status")),
     }
 }

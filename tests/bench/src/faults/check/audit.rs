@@ -63,9 +63,7 @@ fn actions(entries: &[&Value], users: &[VirtualUser]) -> PromiseCheck {
     // Batches of unknown outcome are checked against the store.
     entered.retain(|[_, action, _], _| action != "BATCH_ACCEPTED");
     for (key, times) in entered {
-        promise.check(false, || {
-            format!("{key:?} has {times} entries and was not done")
-        });
+        promise.check(false, || format!("{key:?} has {times} entries and was not done"));
     }
     promise
 }
@@ -95,13 +93,9 @@ fn states(snapshot: &Snapshot<'_>, entries: &[&Value]) -> PromiseCheck {
     let mut check = |item: &Value, first: &str, values: &[&str], now: &Value| {
         let (pk, now) = (text(item, "pk"), now.to_string());
         for value in values {
-            let flow = flows
-                .remove(&(pk.clone(), (*value).to_owned()))
-                .unwrap_or(0);
+            let flow = flows.remove(&(pk.clone(), (*value).to_owned())).unwrap_or(0);
             let difference = i64::from(now == *value) - i64::from(first == *value);
-            promise.check(flow == difference, || {
-                format!("{pk} is {now}, {value}: {flow}")
-            });
+            promise.check(flow == difference, || format!("{pk} is {now}, {value}: {flow}"));
         }
     };
     let states = ["\"DRAFT\"", "\"PUBLISHED\"", "\"ARCHIVED\""];
@@ -119,9 +113,7 @@ fn states(snapshot: &Snapshot<'_>, entries: &[&Value]) -> PromiseCheck {
         let times = batches.remove(&id).unwrap_or(0);
         promise.check(times == 1, || format!("the batch {id} has {times} entries"));
     }
-    promise.check(batches.is_empty(), || {
-        format!("no such batches: {batches:?}")
-    });
+    promise.check(batches.is_empty(), || format!("no such batches: {batches:?}"));
     promise
 }
 
@@ -148,9 +140,7 @@ fn subdomains(snapshot: &Snapshot<'_>, entries: &[&Value], users: &[VirtualUser]
     for (word, outcome) in users.iter().flat_map(|user| &user.subdomains) {
         let fqdn = format!("{word}.formation.example.org");
         let is_listed = listed.contains(fqdn.as_str());
-        let matching = entries
-            .iter()
-            .filter(|entry| entry["after"]["fqdn"] == fqdn);
+        let matching = entries.iter().filter(|entry| entry["after"]["fqdn"] == fqdn);
         let times = matching.count();
         let holds = match outcome {
             Outcome::Acknowledged => is_listed && times == 1,

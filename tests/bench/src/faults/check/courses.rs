@@ -29,9 +29,7 @@ fn written(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
         let title = item.map(|item| text(&item["card"], "courseTitle"));
         let title = title.unwrap_or_default().replace("Cours ", "");
         let titles = &course.title;
-        promise.check(titles.allows(&title), || {
-            format!("{pk} is {title:?}, not {titles:?}")
-        });
+        promise.check(titles.allows(&title), || format!("{pk} is {title:?}, not {titles:?}"));
         let Some(item) = item else { continue };
         let (state, states) = (text(&item["card"], "state"), &course.state);
         let holds = states.all().contains(&state.as_str());
@@ -41,9 +39,7 @@ fn written(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
             let word = &question.word;
             let times = stored.iter().filter(|stored| *stored == word).count();
             let holds = times < 2 && question.exists.allows(&(times == 1));
-            promise.check(holds, || {
-                format!("the question {word} exists {times} times")
-            });
+            promise.check(holds, || format!("the question {word} exists {times} times"));
         }
         let holds = stored.len() <= course.questions.len();
         promise.check(holds, || format!("{pk} has unexpected questions"));
@@ -81,27 +77,19 @@ fn counted(snapshot: &Snapshot<'_>) -> PromiseCheck {
         });
     }
     let is_empty = questions.is_empty();
-    promise.check(is_empty, || {
-        format!("questions without a course: {questions:?}")
-    });
+    promise.check(is_empty, || format!("questions without a course: {questions:?}"));
     promise
 }
 
 async fn found(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
     let mut promise = PromiseCheck::of("search finds the published courses, and no others");
-    let token = users
-        .first()
-        .map(|user| user.me.last_token())
-        .unwrap_or_default();
+    let token = users.first().map(|user| user.me.last_token()).unwrap_or_default();
     let items = snapshot.tables.of("COURSE#", "COURSE");
     let courses: Vec<Value> = items.map(|item| item["card"].clone()).collect();
     let (mut published, mut titles) = (BTreeSet::new(), BTreeSet::new());
     for course in &courses {
-        let (id, title, state) = (
-            text(course, "courseID"),
-            text(course, "courseTitle"),
-            &course["state"],
-        );
+        let (id, title, state) =
+            (text(course, "courseID"), text(course, "courseTitle"), &course["state"]);
         let mut expected = BTreeSet::new();
         if state == "PUBLISHED" {
             expected.insert(id.clone());
@@ -116,9 +104,7 @@ async fn found(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseChe
     }
     let found = search(snapshot, &token, "").await;
     let differ: Vec<_> = found.symmetric_difference(&published).collect();
-    promise.check(differ.is_empty(), || {
-        format!("the list of all differs in {differ:?}")
-    });
+    promise.check(differ.is_empty(), || format!("the list of all differs in {differ:?}"));
     // The search index has no entry of a replaced or rejected title.
     for item in snapshot.tables.of("WORD#2#zq", "AT#") {
         let word = text(item, "pk").trim_start_matches("WORD#2#").to_owned();

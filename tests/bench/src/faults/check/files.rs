@@ -28,9 +28,7 @@ async fn kept(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseChec
                 "READY" => file.is_deleted.allows(&false) && was_sent.allows(&true),
                 _ => false,
             };
-            promise.check(holds, || {
-                format!("{id} is {status}, ready {is_ready}, {was_sent:?}")
-            });
+            promise.check(holds, || format!("{id} is {status}, ready {is_ready}, {was_sent:?}"));
             if status == "READY" {
                 let call = Call::new("GET", format!("/files/{id}")).with(&token);
                 let response = snapshot.call(&call).await;
@@ -56,13 +54,9 @@ fn usage(snapshot: &Snapshot<'_>) -> PromiseCheck {
     }
     for item in snapshot.tables.of("USER#", "USAGE") {
         let pk = text(item, "pk");
-        let (files, bytes) = used
-            .remove(pk.trim_start_matches("USER#"))
-            .unwrap_or_default();
+        let (files, bytes) = used.remove(pk.trim_start_matches("USER#")).unwrap_or_default();
         let holds = item["files"] == files && item["bytes"] == bytes && item["taken"] == bytes;
-        promise.check(holds, || {
-            format!("{item} for {files} files of {bytes} bytes")
-        });
+        promise.check(holds, || format!("{item} for {files} files of {bytes} bytes"));
     }
     promise.check(used.is_empty(), || format!("not counted: {used:?}"));
     promise

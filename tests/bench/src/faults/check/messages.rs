@@ -56,10 +56,7 @@ fn accepted(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
     }
     for batch in users.iter().flat_map(|user| &user.batches) {
         let found = stored.remove(&batch.word).unwrap_or_default();
-        let pairs = batch
-            .accepted
-            .iter()
-            .map(|(to, id)| (id.clone(), to.clone()));
+        let pairs = batch.accepted.iter().map(|(to, id)| (id.clone(), to.clone()));
         let accepted: BTreeMap<String, String> = pairs.collect();
         let holds = match batch.outcome {
             Outcome::Acknowledged => found == accepted,
@@ -67,9 +64,7 @@ fn accepted(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
             Outcome::Unknown => found.len() <= batch.recipients,
         };
         let (word, found, accepted) = (&batch.word, found.len(), accepted.len());
-        promise.check(holds, || {
-            format!("batch {word}: {found} of {accepted} stored")
-        });
+        promise.check(holds, || format!("batch {word}: {found} of {accepted} stored"));
     }
     let is_empty = stored.is_empty();
     promise.check(is_empty, || format!("unexpected messages: {stored:?}"));
@@ -98,9 +93,7 @@ fn sent(snapshot: &Snapshot<'_>) -> PromiseCheck {
         promise.check(holds, || format!("{card} was sent {times} times"));
     }
     let count = sent.len();
-    promise.check(count == 0, || {
-        format!("{count} unexpected messages were sent")
-    });
+    promise.check(count == 0, || format!("{count} unexpected messages were sent"));
     promise
 }
 
@@ -139,25 +132,18 @@ fn unknown(snapshot: &Snapshot<'_>) -> PromiseCheck {
     let mut promise = PromiseCheck::of("a message is UNKNOWN only if a fault caused it");
     let times = |kind: &str| snapshot.faults.get(kind).copied().unwrap_or(0);
     let of = |service: &str, modes: &[&str]| -> u64 {
-        let kinds = modes
-            .iter()
-            .map(|mode| times(&format!("{service}: {mode}")));
+        let kinds = modes.iter().map(|mode| times(&format!("{service}: {mode}")));
         kinds.sum()
     };
     let carriers = of("sns", &["silent", "slow"]) + of("ses", &["silent", "slow"]);
-    let store = of(
-        "dynamodb",
-        &["silent", "slow", "refuse", "error", "throttle"],
-    );
+    let store = of("dynamodb", &["silent", "slow", "refuse", "error", "throttle"]);
     let mut left = carriers + store + 8 * (times("kill of dispatcher and worker") + 2);
     let messages = snapshot.tables.of("SMS#", "SMS");
     for item in messages.chain(snapshot.tables.of("OUTBOX#", "OUTBOX")) {
         let card = &item["card"];
         let is_unknown = card["status"] == "UNKNOWN";
         let holds = !is_unknown || left > 0;
-        promise.check(holds, || {
-            format!("{card}: more UNKNOWN messages than faults")
-        });
+        promise.check(holds, || format!("{card}: more UNKNOWN messages than faults"));
         left = left.saturating_sub(u64::from(is_unknown));
     }
     promise
@@ -180,11 +166,7 @@ fn quotas(snapshot: &Snapshot<'_>) -> PromiseCheck {
         let owner = pk.trim_start_matches("QUOTA#").rsplit_once('#');
         let owner = owner.map_or("", |(owner, _)| owner).to_owned();
         let is_user = owner.starts_with("USER#");
-        let most = if is_user {
-            SMS_PER_USER
-        } else {
-            SMS_PER_COMMITTEE
-        };
+        let most = if is_user { SMS_PER_USER } else { SMS_PER_COMMITTEE };
         let count = item["n"].as_u64().unwrap_or(u64::MAX);
         promise.check(count <= most, || format!("{pk} is {count}"));
         *counted.entry(owner).or_default() += count;
@@ -223,19 +205,9 @@ async fn batches(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseC
             let call = Call::new("GET", format!("/sms/bulk/{}", batch.batch_id));
             let body = snapshot.call(&call.with(&token)).await.body;
             let counts = &body["batch"];
-            let states = [
-                "queued",
-                "sending",
-                "sent",
-                "failed",
-                "unknown",
-                "delivered",
-                "undelivered",
-            ];
-            let sum: u64 = states
-                .iter()
-                .filter_map(|state| counts[state].as_u64())
-                .sum();
+            let states =
+                ["queued", "sending", "sent", "failed", "unknown", "delivered", "undelivered"];
+            let sum: u64 = states.iter().filter_map(|state| counts[state].as_u64()).sum();
             let accepted = batch.accepted.len();
             let holds = counts["accepted"] == accepted && sum == accepted as u64;
             promise.check(holds, || format!("{body} of {accepted}"));

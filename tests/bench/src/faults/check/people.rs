@@ -50,20 +50,10 @@ fn accounts(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
         if is_erased {
             continue;
         }
-        check(
-            account.last_name.allows(&text(card, "lastName")),
-            "the name",
-        );
+        check(account.last_name.allows(&text(card, "lastName")), "the name");
         check(account.label.allows(&text(card, "role")), "the label");
-        check(
-            account.profile.allows(&text(card, "profile")),
-            "the profile",
-        );
-        let is_active = account
-            .is_active
-            .all()
-            .iter()
-            .any(|one| card["isActive"] == *one);
+        check(account.profile.allows(&text(card, "profile")), "the profile");
+        let is_active = account.is_active.all().iter().any(|one| card["isActive"] == *one);
         check(is_active, "whether it is open");
         let verified = account.is_verified.all();
         let is_verified = verified.iter().any(|one| card["isVerified"] == *one);
@@ -86,21 +76,13 @@ async fn addresses(snapshot: &Snapshot<'_>) -> Result<PromiseCheck> {
         let (id, email) = (text(&item["card"], "userID"), text(&item["card"], "email"));
         let malformed = |_| error(format!("{email} is not an address."));
         let address = email.parse().map_err(malformed)?;
-        let owner = snapshot
-            .deployment
-            .local
-            .setup
-            .store
-            .email_owner(&address)
-            .await?;
+        let owner = snapshot.deployment.local.setup.store.email_owner(&address).await?;
         let owner = owner.map(|owner| owner.user_id.to_string());
         let holds = owned.remove(&id) == Some(1) && owner.as_ref() == Some(&id);
         promise.check(holds, || format!("{email} of {id} belongs to {owner:?}"));
     }
     for (id, times) in owned {
-        promise.check(false, || {
-            format!("{times} addresses belong to {id}, which is gone")
-        });
+        promise.check(false, || format!("{times} addresses belong to {id}, which is gone"));
     }
     Ok(promise)
 }
@@ -109,9 +91,7 @@ fn races(users: &[VirtualUser]) -> PromiseCheck {
     let mut promise = PromiseCheck::of("of two concurrent claims to an address one succeeds");
     for race in users.iter().flat_map(|user| &user.races) {
         let (email, winners) = (&race.email, &race.winners);
-        promise.check(winners.len() < 2, || {
-            format!("{email} belongs to {winners:?}")
-        });
+        promise.check(winners.len() < 2, || format!("{email} belongs to {winners:?}"));
     }
     promise
 }
@@ -119,18 +99,13 @@ fn races(users: &[VirtualUser]) -> PromiseCheck {
 fn admins(snapshot: &Snapshot<'_>) -> PromiseCheck {
     let mut promise = PromiseCheck::of("the set of super admins matches the accounts");
     let item = snapshot.tables.at("ADMINS", "ADMINS");
-    let ids = item
-        .and_then(|item| item["ids"].as_array())
-        .into_iter()
-        .flatten();
+    let ids = item.and_then(|item| item["ids"].as_array()).into_iter().flatten();
     let admins: BTreeSet<&str> = ids.filter_map(|id| id.as_str()).collect();
     for item in snapshot.tables.of("USER#", "USER") {
         let card = &item["card"];
         let is_admin = card["profile"] == "SA" && card["isActive"] == true;
         let is_listed = admins.contains(text(card, "userID").as_str());
-        promise.check(is_listed == is_admin, || {
-            format!("{card} is an admin: {is_admin}")
-        });
+        promise.check(is_listed == is_admin, || format!("{card} is an admin: {is_admin}"));
     }
     promise
 }
