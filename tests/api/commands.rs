@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use local::{endpoints, event_file};
+use dev::{endpoints, event_file};
 use serde_json::Value;
 use tempfile::TempDir;
 use tests::{LambdaAnswer, World};

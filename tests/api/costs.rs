@@ -4,11 +4,11 @@ use std::{collections::BTreeSet, time::Duration};
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use bytes::Bytes;
+use cloud::guard::AccessRequest;
 use common::{ErrorCode, Message};
 use data_encoding::BASE64;
 use domain::Profile;
 use http::Method;
-use local::guard::AccessRequest;
 use serde_json::json;
 use store::{
     Cost,

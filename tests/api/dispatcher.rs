@@ -5,10 +5,10 @@ use std::{
     time::Duration,
 };
 
+use cloud::faults::{Fault, Mode, Service};
 use common::Message;
 use domain::Profile;
 use futures_util::future::join_all;
-use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use store::{Outbound, keys::OUTBOX_DUE};
 use tests::{NewPerson, World};

@@ -1,9 +1,9 @@
 //! What the partitions bear that many people share: the units that `store::keys` documents, and throttling beyond.
 
+use cloud::strict::Strictness;
 use common::Message;
 use domain::{Grant, Profile};
 use futures_util::future::join_all;
-use local::strict::Strictness;
 use serde_json::json;
 use tests::{NewPerson, PASSWORD, World};
 

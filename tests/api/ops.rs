@@ -3,17 +3,17 @@
 use std::{collections::HashMap, net::SocketAddr, time::Duration};
 
 use canary::{Canary, SignIn, Visitor};
+use cloud::Cloud;
+use dev::{
+    delivery::{self, Consumers},
+    edge, front,
+    home::LocalSettings,
+};
 use domain::Profile;
 use identity::{
     NamedKey,
     sealing::Sealer,
     token::{Signer, Verifier},
-};
-use local::{
-    cloud::Cloud,
-    delivery::{self, Consumers},
-    edge, front,
-    home::LocalSettings,
 };
 use ops::{Expectations, First, Kind, Parameters, Stage};
 use runtime::{Clock, Key, Startup};
@@ -347,7 +347,7 @@ async fn canary_signs_in_and_reports_failures() {
         problem,
         "POST /auth/login answered 401 (BAD_AUTH_COMBINATION_MESSAGE) instead of 200"
     );
-    world.inject(local::faults::Mode::Refuse);
+    world.inject(cloud::faults::Mode::Refuse);
     assert!(good.check().await.unwrap_err().starts_with("POST /auth/login answered 503"));
     world.clear_faults();
     good.check().await.unwrap();

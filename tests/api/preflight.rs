@@ -5,11 +5,11 @@ use std::{collections::HashMap, convert::Infallible, sync::Arc};
 
 use bytes::Bytes;
 use canary::AwsApi;
+use cloud::faults::{Fault, Mode, Service};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
-use local::faults::{Fault, Mode, Service};
 use ops::{Parameters, Stage};
 use runtime::Aws;
 use serde_json::json;

@@ -1,12 +1,9 @@
 //! The start of a function on Lambda: settings from the environment, keys from SSM.
 
+use cloud::faults::{Fault, Mode, Service};
 use common::Edge;
+use dev::{delivery::Consumers, edge};
 use identity::NamedKey;
-use local::{
-    delivery::Consumers,
-    edge,
-    faults::{Fault, Mode, Service},
-};
 use runtime::{Key, Startup};
 use store::Setup;
 use tests::World;
@@ -200,11 +197,11 @@ async fn missing_or_malformed_key_is_named_and_not_shown() {
 fn reset_deletes_a_data_folder_and_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    local::home::make_folder(&data).unwrap();
-    let error = local::home::delete_folder(&data).unwrap_err().to_string();
+    dev::home::make_folder(&data).unwrap();
+    let error = dev::home::delete_folder(&data).unwrap_err().to_string();
     assert!(error.contains("not a data folder"), "{error}");
     std::fs::write(data.join("dynamodb.sqlite"), b"").unwrap();
-    local::home::delete_folder(&data).unwrap();
+    dev::home::delete_folder(&data).unwrap();
     assert!(!data.exists());
-    local::home::delete_folder(&data).unwrap();
+    dev::home::delete_folder(&data).unwrap();
 }

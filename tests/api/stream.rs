@@ -3,13 +3,11 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use cloud::faults::{Fault, Mode, Service};
 use common::Message;
+use dev::delivery;
 use domain::{Grant, Profile};
 use http::Method;
-use local::{
-    delivery,
-    faults::{Fault, Mode, Service},
-};
 use serde_json::{Value, json};
 use tests::{NewPerson, PASSWORD, Person, World};
 

@@ -1,13 +1,13 @@
 //! The worker beside the dispatcher: whatever the worker has to do, a code does not wait for it.
 
-use common::Message;
-use domain::{Grant, Profile, UserId};
-use http::Method;
-use local::{
-    cloud::Consumer,
-    delivery,
+use cloud::{
+    Consumer,
     faults::{Fault, Mode},
 };
+use common::Message;
+use dev::delivery;
+use domain::{Grant, Profile, UserId};
+use http::Method;
 use serde_json::{Value, json};
 use tests::{NewPerson, PASSWORD, Person, World};
 

@@ -64,7 +64,8 @@ fn workspace_crates_depend_in_one_direction() {
             "accounts",
             "background",
             "common",
-            "local",
+            "cloud",
+            "dev",
             "tests",
             "bench",
             "ops",
@@ -93,7 +94,7 @@ fn external_crate_is_a_dependency_of_one_crate() {
         ("argon2", "shared/identity"),
         ("aes-gcm", "shared/identity"),
         ("chacha20poly1305", "shared/identity"),
-        ("dynoxide-rs", "infra/local"),
+        ("dynoxide-rs", "infra/cloud"),
         ("lambda_http", "shared/common"),
         ("reqwest", "shared/cpanel-client"),
     ] {

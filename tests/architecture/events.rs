@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use local::endpoints;
+use dev::endpoints;
 use serde_json::Value;
 
 use crate::{files, root, routes};

@@ -13,7 +13,7 @@ use crate::{
 const SDKS: [(&str, &[&str]); 6] = [
     ("aws-sdk-dynamodb", &["shared/store"]),
     ("aws-sdk-s3", &["shared/storage"]),
-    ("aws-sigv4", &["functions/canary", "shared/storage", "infra/local"]),
+    ("aws-sigv4", &["functions/canary", "shared/storage", "infra/cloud"]),
     ("aws-sdk-sns", &["shared/messaging", "infra/ops"]),
     ("aws-sdk-sesv2", &["shared/messaging"]),
     ("aws-sdk-ssm", &["shared/runtime", "infra/ops"]),
@@ -71,7 +71,7 @@ fn each_function_links_its_sdks_only() {
 
 #[test]
 fn local_process_links_no_ssm() {
-    let linked = linked("local");
+    let linked = linked("dev");
     assert!(linked.iter().any(|krate| krate.starts_with("aws-sdk-s3 ")));
     assert!(linked.iter().all(|krate| !krate.starts_with("aws-sdk-ssm ")));
 }

@@ -20,6 +20,7 @@ fn repository_root_has_only_the_listed_entries() {
             "events",
             "functions",
             "infra",
+            "rust-toolchain.toml",
             "shared",
             "tests"
         ]

@@ -10,7 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use local::runtime_api::RuntimeApi;
+use cloud::runtime_api::RuntimeApi;
 use serde_json::{Value, json};
 use tests::{LambdaAnswer, World};
 
@@ -163,7 +163,7 @@ fn dev(binaries: &Path, folder: &Path, arguments: &[&str]) -> (bool, String) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     drop(listener);
-    let run = Command::new(binaries.join("local"))
+    let run = Command::new(binaries.join("dev"))
         .args(arguments)
         .env_clear()
         .env("DATA_DIR", folder)

@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::{
     ConditionCheck, ConsumedCapacity, Get, KeysAndAttributes, Put, ReturnConsumedCapacity::Total,
     TransactGetItem, TransactWriteItem,
 };
-use local::faults::{Fault, Mode, Service};
+use cloud::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 
 use crate::endpoint::{Endpoint, outcome};

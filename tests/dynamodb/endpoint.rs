@@ -9,7 +9,8 @@ use aws_sdk_dynamodb::{
         Projection, ProjectionType, ScalarAttributeType,
     },
 };
-use local::{cloud::Cloud, home::LocalSettings};
+use cloud::Cloud;
+use dev::home::LocalSettings;
 use runtime::{Aws, Settings};
 use serde_json::Value;
 use store::keys::{IndexSchema, TABLES, TableSchema};

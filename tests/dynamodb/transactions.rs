@@ -11,7 +11,7 @@ use aws_sdk_dynamodb::{
         TransactWriteItem, Update, builders::UpdateBuilder,
     },
 };
-use local::strict::Strictness;
+use cloud::strict::Strictness;
 use serde_json::{Value, json};
 
 use crate::{

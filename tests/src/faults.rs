@@ -1,6 +1,6 @@
 //! Faults of the services of a World's cloud.
 
-use local::faults::{Fault, Mode, Service};
+use cloud::faults::{Fault, Mode, Service};
 
 use crate::World;
 

@@ -1,6 +1,6 @@
 //! The dispatcher and the worker of a World, and the mails and text messages that it has sent.
 
-use local::delivery::{self, Consumers};
+use dev::delivery::{self, Consumers};
 use serde_json::Value;
 
 use crate::World;

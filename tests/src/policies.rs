@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, sync::OnceLock};
 
-use local::guard::AccessRequest;
+use cloud::guard::AccessRequest;
 use serde_json::Value;
 use serde_yaml_ng::Value as Yaml;
 

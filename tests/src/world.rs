@@ -2,17 +2,16 @@
 
 use std::sync::{Arc, atomic::AtomicU32};
 
+use cloud::{Cloud, strict::Strictness};
 use common::{Edge, Routes};
-use domain::CommitteeId;
-use local::{
-    cloud::Cloud,
+use dev::{
     delivery::Consumers,
     edge_of,
     home::{self, LocalSettings},
     pages::Pages,
     reference::Demonstration,
-    strict::Strictness,
 };
+use domain::CommitteeId;
 use runtime::Clock;
 use serde_json::Value;
 use store::Setup;
@@ -117,7 +116,7 @@ impl World {
     /// Loads the demonstration data of `cargo dev seed`.
     pub async fn seed(&self) {
         let filled =
-            local::seed::fill(&self.settings, self.clock().clone(), "admin@example.org", PASSWORD);
+            dev::seed::fill(&self.settings, self.clock().clone(), "admin@example.org", PASSWORD);
         filled.await.expect("the demonstration data is valid");
     }
 

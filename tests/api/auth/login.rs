@@ -1,10 +1,10 @@
 use std::{collections::HashSet, time::Duration};
 
+use cloud::{guard::AccessRequest, strict::Strictness};
 use common::{ErrorCode, Message};
 use domain::{Email, Profile, device::KnownDevices, user::User};
 use futures_util::future::join_all;
 use identity::password::Hasher;
-use local::{guard::AccessRequest, strict::Strictness};
 use serde_json::{Value, json};
 use store::{CommitOutcome, Counter};
 use tests::{NewPerson, PASSWORD, Person, World};

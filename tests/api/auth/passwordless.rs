@@ -1,10 +1,10 @@
 use std::time::Duration;
 
+use cloud::faults::{Fault, Mode};
 use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use http::Method;
-use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
 use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World, until_answered};
 

@@ -1,7 +1,7 @@
+use cloud::faults::{Fault, Mode};
 use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
-use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
 use tests::{NewPerson, World};
 

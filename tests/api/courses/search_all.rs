@@ -1,8 +1,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
+use cloud::Consumer;
 use common::{ErrorCode, Message};
 use domain::Profile;
-use local::cloud::Consumer;
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
 

@@ -3,9 +3,9 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
+use cloud::faults::{Fault, Mode};
 use common::Message;
 use domain::Profile;
-use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
 

@@ -1,6 +1,6 @@
+use cloud::faults::{Fault, Mode, Service};
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
-use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
 

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
+use cloud::faults::{Fault, Mode, Service};
 use common::ErrorCode;
 use futures_util::future::join_all;
-use local::faults::{Fault, Mode, Service};
 use tests::{Person, World};
 
 use super::{payload, world_with_used_token};

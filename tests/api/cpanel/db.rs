@@ -1,5 +1,5 @@
+use cloud::faults::{Fault, Service};
 use common::ErrorCode;
-use local::faults::{Fault, Service};
 use serde_json::{Value, json};
 
 #[tokio::test]

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use cloud::faults::{Fault, Mode, Service};
 use common::{ErrorCode, Message};
 use cpanel_client::Timeouts;
 use futures_util::future::join_all;
-use local::faults::{Fault, Mode, Service};
 use tests::{Answer, World};
 
 use super::{ADD, call_count, payload, world_with_used_token};

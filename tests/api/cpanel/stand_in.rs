@@ -1,10 +1,11 @@
 //! The stand-in for cPanel.
 
 use bytes::Bytes;
+use cloud::{Cloud, uapi::Uapi};
+use dev::front;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
-use local::{cloud::Cloud, front, uapi::Uapi};
 use serde_json::{Value, json};
 use tests::World;
 use tokio::net::TcpListener;

@@ -106,7 +106,7 @@ async fn request_is_audited_before_the_panel_is_called() {
 
     // If the audit entry cannot be written, the panel is not called.
     world.inject_fault(
-        local::faults::Fault::new(local::faults::Mode::Refuse).on("TransactWriteItems"),
+        cloud::faults::Fault::new(cloud::faults::Mode::Refuse).on("TransactWriteItems"),
     );
     writer.post("/cpanel/subdomain", payload("forum")).await.expect_error(ErrorCode::Unavailable);
     assert_eq!(call_count(&world, ADD), 1);

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
+use cloud::faults::{Fault, Mode};
 use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
-use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
 use tests::{NewPerson, PASSWORD, Person, World};
 use tokio::time::timeout;

@@ -1,10 +1,10 @@
 //! The headers of every response, value by value.
 
 use bytes::Bytes;
+use cloud::faults::Mode;
 use common::ErrorCode;
 use domain::Instant;
 use http::Method;
-use local::faults::Mode;
 use serde_json::json;
 use tests::{Answer, World};
 

@@ -1,14 +1,12 @@
 //! The local HTTP server on a real port.
 
 use bytes::Bytes;
+use cloud::faults::{Fault, Mode};
 use common::Message;
+use dev::front;
 use http::{HeaderMap, Request, Response, header};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
-use local::{
-    faults::{Fault, Mode},
-    front,
-};
 use tests::World;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

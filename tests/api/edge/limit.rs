@@ -3,10 +3,10 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use bytes::Bytes;
+use cloud::faults::{Fault, Mode};
 use common::ErrorCode;
 use futures_util::future::join_all;
 use http::Method;
-use local::faults::{Fault, Mode};
 use serde_json::Value;
 use tests::{Answer, PASSWORD, Person, World};
 

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use common::Message;
+use dev::home::LocalSettings;
 use http::{Request, header};
 use http_body_util::Full;
-use local::home::LocalSettings;
 use runtime::Clock;
 use serde_json::json;
 use tests::World;

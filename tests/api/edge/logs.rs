@@ -2,9 +2,9 @@
 
 use std::{cell::RefCell, io, sync::Once};
 
+use cloud::faults::{Fault, Mode, Service};
 use common::ErrorCode;
 use data_encoding::BASE64URL_NOPAD;
-use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{Authenticator, PASSWORD, World, authenticator::begin};
 use tracing::{Level, callsite, subscriber};

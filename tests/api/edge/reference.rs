@@ -4,9 +4,9 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
+use dev::front;
 use http::{Request, Response, header};
 use http_body_util::Full;
-use local::front;
 use serde_json::Value;
 use tests::World;
 use tokio::net::TcpListener;

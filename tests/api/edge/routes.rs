@@ -155,7 +155,7 @@ async fn preflight_is_answered_on_any_path() {
 #[tokio::test]
 async fn health_returns_version_without_store_access() {
     let world = World::new().await;
-    world.inject(local::faults::Mode::Refuse);
+    world.inject(cloud::faults::Mode::Refuse);
     for path in ["/health", "/api/v1/health", "/api/dev/health/"] {
         let answer = send(&world, "GET", path).await;
         assert_eq!(answer.expect_ok()["version"], env!("CARGO_PKG_VERSION"));

@@ -1,5 +1,5 @@
+use cloud::faults::{Fault, Mode, Service};
 use common::ErrorCode;
-use local::faults::{Fault, Mode, Service};
 use tests::World;
 
 #[tokio::test]

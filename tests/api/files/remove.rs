@@ -1,9 +1,9 @@
 use std::time::Duration;
 
+use cloud::faults::{Fault, Mode, Service};
 use common::{ErrorCode, Message};
 use domain::{FileId, file::FORM_LIFE};
 use futures_util::future::join_all;
-use local::faults::{Fault, Mode, Service};
 use serde_json::json;
 use tests::World;
 

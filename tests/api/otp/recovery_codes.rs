@@ -1,7 +1,7 @@
 use std::time::Duration;
 
+use cloud::faults::{Fault, Mode};
 use common::{ErrorCode, Message};
-use local::faults::{Fault, Mode};
 use serde_json::json;
 use tests::{PASSWORD, TotpApp, World};
 

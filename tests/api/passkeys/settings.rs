@@ -34,7 +34,7 @@ async fn origins_outside_the_domain_stop_the_start() {
         settings.set("PASSKEY_RP_ID", id);
         settings.set("PASSKEY_ORIGINS", origins);
         let setup = settings.setup(world.clock().clone()).unwrap();
-        let error = local::edge(&setup).err().expect("the setting is invalid");
+        let error = dev::edge(&setup).err().expect("the setting is invalid");
         assert!(error.to_string().contains("PASSKEY_ORIGINS"), "{error}");
     }
 }
@@ -51,7 +51,7 @@ async fn domain_that_is_an_address_stops_the_start() {
         settings.set("PASSKEY_RP_ID", id);
         settings.set("PASSKEY_ORIGINS", origins);
         let setup = settings.setup(world.clock().clone()).unwrap();
-        let error = local::edge(&setup).err().expect("the setting is invalid");
+        let error = dev::edge(&setup).err().expect("the setting is invalid");
         assert!(error.to_string().contains("PASSKEY_RP_ID"), "{error}");
     }
 }

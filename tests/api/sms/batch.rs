@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use cloud::faults::{Fault, Mode, Service};
 use common::ErrorCode;
 use domain::{Grant, Profile};
-use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
 

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use cloud::faults::{Fault, Mode, Service};
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use futures_util::future::join_all;
 use http::Method;
-use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{NewPerson, World};
 

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use local::{
+use cloud::{
     faults::{Fault, Mode, Service},
     random::SeededRandom,
 };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use local::faults::{Fault, Service};
+use cloud::faults::{Fault, Service};
 use serde_json::Value;
 use tests::World;
 

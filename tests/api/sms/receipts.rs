@@ -2,11 +2,11 @@
 
 use std::{io::Write, time::Duration};
 
+use cloud::faults::{Fault, Mode, Service};
 use common::Message;
 use data_encoding::BASE64;
 use domain::{Instant, Profile, outbox::State};
 use flate2::{Compression, write::GzEncoder};
-use local::faults::{Fault, Mode, Service};
 use runtime::Error;
 use serde_json::{Value, json};
 use store::Outbound;

@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use common::{ErrorCode, Message};
-use domain::{Grant, Profile};
-use futures_util::future::join_all;
-use local::{
+use cloud::{
     faults::{Fault, Mode, Service},
     strict::Strictness,
 };
+use common::{ErrorCode, Message};
+use domain::{Grant, Profile};
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{NewPerson, World};
 

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
+use cloud::faults::{Fault, Mode, Service};
 use common::Message;
 use domain::{Grant, Profile};
-use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
 

@@ -1,9 +1,9 @@
 use std::{io::Cursor, sync::Mutex, time::Duration};
 
+use cloud::faults::{Fault, Mode, Service};
 use common::{ErrorCode, Message};
 use http::Method;
 use image::{GrayImage, ImageFormat};
-use local::faults::{Fault, Mode, Service};
 use tests::{Answer, Person, World};
 
 const PICTURE: &[u8] = include_bytes!("../../../functions/files/src/default.png");

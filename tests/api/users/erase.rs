@@ -1,9 +1,9 @@
 use std::time::Duration;
 
+use cloud::faults::{Fault, Mode, Service};
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use http::Method;
-use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use store::CoursesLeft;
 use tests::{Answer, NewPerson, PASSWORD, Person, World};

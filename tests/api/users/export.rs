@@ -1,8 +1,8 @@
 use std::{collections::BTreeSet, time::Duration};
 
+use cloud::faults::{Fault, Mode, Service};
 use common::{ErrorCode, Message};
 use domain::{Grant, Instant, Profile};
-use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
 

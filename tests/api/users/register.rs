@@ -1,6 +1,6 @@
+use cloud::strict::Strictness;
 use common::{ErrorCode, Message};
 use futures_util::future::join_all;
-use local::strict::Strictness;
 use serde_json::{Value, json};
 use tests::{PASSWORD, World};
 

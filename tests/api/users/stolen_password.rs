@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use cloud::faults::{Fault, Mode};
 use common::{ErrorCode, Message};
 use domain::Profile;
 use http::Method;
-use local::faults::{Fault, Mode};
 use serde_json::json;
 use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World};
 

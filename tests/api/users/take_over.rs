@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use cloud::faults::{Fault, Mode, Service};
 use common::{ErrorCode, Message};
-use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{PASSWORD, Person, World};
 

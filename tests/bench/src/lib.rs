@@ -8,7 +8,7 @@ use std::{fmt::Display, fs, path::Path, time::Duration};
 
 use hdrhistogram::Histogram;
 
-pub use local::LocalError as Error;
+pub use cloud::LocalError as Error;
 
 /// The result type of the benchmarks.
 pub type Result<T> = std::result::Result<T, Error>;

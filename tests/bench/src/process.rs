@@ -2,7 +2,7 @@
 
 use std::{fs, process::Stdio, time::Duration};
 
-use local::{
+use dev::{
     delivery::{self, Consumers},
     home::LocalSettings,
 };

@@ -3,9 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use bytes::Bytes;
+use cloud::Cloud;
 use common::{Edge, RequestCost};
+use dev::{edge, home, home::LocalSettings};
 use http::{Request, Response, header};
-use local::{cloud::Cloud, edge, home, home::LocalSettings};
 use runtime::Clock;
 use serde_json::{Value, json};
 use store::{Cost, Setup};

@@ -1,6 +1,6 @@
 //! An account: the values that its fields may have, and its sessions.
 
-use local::random::SeededRandom;
+use cloud::random::SeededRandom;
 use serde_json::json;
 
 use crate::{

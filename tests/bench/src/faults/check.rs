@@ -12,7 +12,7 @@ use std::{
 };
 
 use bench::{Result, error};
-use local::random::SeededRandom;
+use cloud::random::SeededRandom;
 use serde_json::Value;
 
 use crate::{

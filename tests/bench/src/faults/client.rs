@@ -9,11 +9,11 @@ use std::{
 
 use bench::service::{body_bytes, text};
 use bytes::Bytes;
+use cloud::random::SeededRandom;
 use http::{HeaderMap, Request, header, request};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use local::random::SeededRandom;
 use serde_json::Value;
 use tokio::{
     net::{TcpSocket, TcpStream},

@@ -6,7 +6,7 @@ use bench::{
     Result, error,
     service::{LocalService, Tables, call, text},
 };
-use local::random::SeededRandom;
+use cloud::random::SeededRandom;
 use serde_json::json;
 
 use crate::{

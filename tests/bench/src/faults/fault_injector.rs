@@ -4,13 +4,13 @@
 use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
 
 use bench::{Result, print};
-use local::{
-    cloud::Consumer,
-    delivery::{self, Consumers},
+use cloud::{
+    Consumer,
     faults::{Fault, Mode, Service},
     random::SeededRandom,
     strict::Strictness,
 };
+use dev::delivery::{self, Consumers};
 use tokio::{
     net::TcpStream,
     time::{Instant, sleep},

@@ -3,7 +3,7 @@
 use std::{net::Ipv4Addr, process::Stdio, time::Duration};
 
 use bench::{Result, error, process::start_role};
-use local::{edge, front, home::LocalSettings};
+use dev::{edge, front, home::LocalSettings};
 use runtime::Clock;
 use tokio::{io::AsyncWriteExt, net::TcpListener, process::Child};
 

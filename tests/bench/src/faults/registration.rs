@@ -1,7 +1,7 @@
 //! Actions of newcomers: two register one address concurrently; the winner verifies it, uses the account and erases it,
 //! and the address is free again.
 
-use local::recorder::Recorder;
+use cloud::recorder::Recorder;
 use serde_json::json;
 use tokio::time::{Duration, sleep};
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bench::{Result, error, print};
-use local::delivery::{self, Consumers};
+use dev::delivery::{self, Consumers};
 use serde_json::Value;
 
 use crate::{

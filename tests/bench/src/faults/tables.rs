@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bench::Result;
-use local::cloud::Cloud;
+use cloud::Cloud;
 use serde_json::{Map, Value};
 
 pub(crate) struct Tables {

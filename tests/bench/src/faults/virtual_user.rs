@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use local::{random::SeededRandom, recorder::Recorder};
+use cloud::{random::SeededRandom, recorder::Recorder};
 
 use crate::{
     account::Account,

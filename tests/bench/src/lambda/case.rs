@@ -7,7 +7,7 @@ use bytes::Bytes;
 use flate2::{Compression, write::DeflateEncoder};
 use serde_json::Value;
 
-use local::runtime_api::RuntimeApi;
+use cloud::runtime_api::RuntimeApi;
 
 use crate::process::Process;
 

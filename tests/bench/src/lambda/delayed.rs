@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, time::Instant};
 
 use bench::{Result, Samples, error, service::LocalService};
+use cloud::faults::{Fault, Mode, Service};
 use domain::CommitteeId;
-use local::faults::{Fault, Mode, Service};
 use runtime::Clock;
 use store::Store;
 

@@ -19,7 +19,7 @@ use bench::{
     write_page,
 };
 use bytes::Bytes;
-use local::seed;
+use dev::seed;
 use runtime::Clock;
 use serde_json::{Value, json};
 

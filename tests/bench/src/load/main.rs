@@ -22,7 +22,7 @@ use bench::{
     service::{LocalService, Tables},
     thousands, write_page,
 };
-use local::{
+use dev::{
     delivery::{self, Consumers},
     front,
     home::LocalSettings,

@@ -3,12 +3,12 @@
 use std::{str::FromStr, time::Duration};
 
 use bench::{Result, error};
+use cloud::random::SeededRandom;
 use domain::{
     CommitteeId, CourseId, Instant, UserId, ValueError,
     course::{Course, CourseDetails, CourseSummary, CourseType, State},
 };
 use identity::random;
-use local::random::SeededRandom;
 
 /// Frequent words, and the percentage of titles that contain each.
 pub(crate) const FREQUENT: [(&str, u64); 5] =

@@ -7,12 +7,12 @@ use bench::{
     Result, error, print,
     service::{EMAIL, LocalService, PASSWORD, Tables, call, text},
 };
-use domain::{CommitteeId, user::User};
-use local::{
-    cloud::Consumer,
-    delivery::{self, Consumers},
+use cloud::{
+    Consumer,
     strict::{Heat, Strictness},
 };
+use dev::delivery::{self, Consumers};
+use domain::{CommitteeId, user::User};
 use serde_json::json;
 use tokio::{task::JoinSet, time::sleep};
 

@@ -21,14 +21,16 @@ use bench::{
     Result, Samples, error, print, process,
     service::{EMAIL, LocalService, Tables, call, text},
 };
-use common::Edge;
-use domain::{Phone, user::User};
-use local::{
-    delivery::{self, Consumers},
+use cloud::{
     faults::{Fault, Mode, Service},
-    home::LocalSettings,
     random::SeededRandom,
 };
+use common::Edge;
+use dev::{
+    delivery::{self, Consumers},
+    home::LocalSettings,
+};
+use domain::{Phone, user::User};
 use runtime::Clock;
 use serde_json::{Value, json};
 use store::keys::{BULK_DUE, STARTED_DUE};

@@ -8,7 +8,7 @@ use http::{Method, Request, header};
 use serde_json::{Value, json};
 
 use super::text;
-use crate::LocalError;
+use cloud::LocalError;
 
 /// Another address of this machine, so that these requests do not use up the limits of 127.0.0.1.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);

@@ -6,7 +6,7 @@ use super::{
     Fields,
     markup::{codes_and_links, counted, escape, filter, link, page, passes, text, time},
 };
-use crate::recorder::Recorder;
+use cloud::recorder::Recorder;
 
 /// The most rows in the list.
 const MAX_ROWS: usize = 200;

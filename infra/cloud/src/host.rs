@@ -7,7 +7,7 @@ const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
 /// Whether `request` is addressed to a name of this machine, with any port. A web page can make its own name resolve to
 /// 127.0.0.1 (DNS rebinding), but the browser then sends that name.
-pub(crate) fn is_local<B>(request: &Request<B>) -> bool {
+pub fn is_local<B>(request: &Request<B>) -> bool {
     let from_header = || -> Option<Authority> {
         let host = request.headers().get(header::HOST)?;
         host.to_str().ok()?.parse().ok()
@@ -20,7 +20,7 @@ pub(crate) fn is_local<B>(request: &Request<B>) -> bool {
 
 /// Whether a browser sends `request` for a page of another machine, or to another name. Only browsers send the header
 /// `Sec-Fetch-Site`, and pages cannot remove it (<https://www.w3.org/TR/fetch-metadata/>).
-pub(crate) fn is_of_foreign_page<B>(request: &Request<B>) -> bool {
+pub fn is_of_foreign_page<B>(request: &Request<B>) -> bool {
     let headers = request.headers();
     let is_local_origin = |origin: &HeaderValue| {
         let origin = origin.to_str().ok().and_then(|text| text.parse::<Uri>().ok());
@@ -38,7 +38,7 @@ fn is_name_of_this_machine(authority: &Authority) -> bool {
 }
 
 /// The response to a request for another name.
-pub(crate) fn refusal() -> Response<Bytes> {
+pub fn refusal() -> Response<Bytes> {
     let text = "Available only under 127.0.0.1, localhost and [::1].\n";
     let mut response = Response::new(Bytes::from_static(text.as_bytes()));
     *response.status_mut() = StatusCode::FORBIDDEN;

@@ -4,7 +4,8 @@ use std::{path::Path, process::ExitStatus};
 
 use tokio::process::Command;
 
-use crate::{LocalError, home::LocalSettings};
+use crate::home::LocalSettings;
+use cloud::LocalError;
 
 /// The only version known to pass `rawPath` unchanged, as API Gateway does.
 const CARGO_LAMBDA: &str = "cargo-lambda==1.9.2";

@@ -219,11 +219,7 @@ impl Cloud {
     }
 
     /// Keeps `records` of the stream for another delivery to `consumer` and returns those that were kept before.
-    pub(crate) fn exchange_late_records(
-        &self,
-        consumer: Consumer,
-        records: Vec<Value>,
-    ) -> Vec<Value> {
+    pub fn exchange_late_records(&self, consumer: Consumer, records: Vec<Value>) -> Vec<Value> {
         std::mem::replace(&mut self.reader(consumer).late, records)
     }
 

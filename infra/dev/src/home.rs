@@ -14,7 +14,7 @@ use runtime::{Aws, Clock, ConfigError, Settings, Startup};
 use secrecy::{ExposeSecret, SecretString};
 use store::{NewUser, Setup};
 
-use crate::{LocalError, cloud::Cloud};
+use cloud::{Cloud, LocalError};
 
 /// The keys that are stored in the data folder.
 const KEYS: [&str; 7] = [

@@ -27,10 +27,8 @@ use hyper::{
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 
-use crate::{
-    host,
-    pages::{self, Pages},
-};
+use crate::pages::{self, Pages};
+use cloud::host;
 
 /// The payload limit of API Gateway. Of a longer body only the beginning is passed on: enough to reject it.
 const MAX_BODY: usize = 10 * 1024 * 1024;

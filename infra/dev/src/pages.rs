@@ -19,12 +19,12 @@ use serde_json::{Value, json};
 use store::{AuditList, Setup, Store, StoreError};
 
 use crate::{
-    cloud::Cloud,
     console::{self, Fields, faults, mail, markup, people, service, tables, texts},
     home::LocalSettings,
     reference::{Demonstration, Reference},
     requests::RequestLog,
 };
+use cloud::Cloud;
 
 /// The replacement for the front end that links in mails point to.
 const FRONT: &str = include_str!("front.html");

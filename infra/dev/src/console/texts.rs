@@ -6,7 +6,7 @@ use super::{
     Fields,
     markup::{codes_and_links, counted, escape, filter, page, passes, text, time},
 };
-use crate::recorder::Recorder;
+use cloud::recorder::Recorder;
 
 /// The most messages on the page.
 const MAX_SHOWN: usize = 200;

@@ -7,9 +7,8 @@ use std::{
     process::ExitCode,
 };
 
-use local::{
-    LocalError,
-    cloud::Cloud,
+use cloud::{Cloud, LocalError};
+use dev::{
     delivery::{self, Consumers},
     edge_of, endpoints, event_file, front, home,
     home::LocalSettings,

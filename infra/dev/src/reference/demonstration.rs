@@ -16,12 +16,11 @@ use store::{Store, Transaction};
 use tokio::sync::Mutex;
 
 use crate::{
-    LocalError,
-    cloud::Cloud,
     edge,
     home::LocalSettings,
     seed::{self, Client, text},
 };
+use cloud::{Cloud, LocalError};
 
 /// How long prepared values are used again: shorter than the ten minutes in which codes are valid.
 const LIFE: Duration = Duration::from_secs(8 * 60);

@@ -11,7 +11,7 @@ impl Cloud {
     ///
     /// # Errors
     /// When the store rejects the query.
-    pub(crate) fn query(&self, query: Value) -> Result<Value, LocalError> {
+    pub fn query(&self, query: Value) -> Result<Value, LocalError> {
         let found = self
             .database
             .query(request(query)?)

@@ -15,7 +15,7 @@ use serde_json::Value;
 use store::{Outbound, OutboundMessage, Setup, chunk_pk};
 
 use super::{Seed, at, client::Client, text};
-use crate::LocalError;
+use cloud::LocalError;
 
 /// How long a message that is `SENDING` stays so; then it is `UNKNOWN`.
 const DAY: Duration = Duration::from_secs(86_400);

@@ -9,7 +9,7 @@ use super::{
     Fields,
     markup::{escape, page, text},
 };
-use crate::faults::{Fault, Service};
+use cloud::faults::{Fault, Service};
 
 const PATH: &str = "/_local/fault-injection";
 

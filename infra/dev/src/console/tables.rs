@@ -10,7 +10,7 @@ use super::{
     Fields,
     markup::{counted, escape, link, page, text},
 };
-use crate::{LocalError, cloud::Cloud};
+use cloud::{Cloud, LocalError};
 
 /// The page that documents the keys.
 const KEYS: &str = include_str!("../../../../shared/store/src/keys.rs");

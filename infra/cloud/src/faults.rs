@@ -27,7 +27,7 @@ pub enum Service {
 }
 
 /// The operation by which Lambda reads the stream.
-pub(crate) const GET_RECORDS: &str = "GetRecords";
+pub const GET_RECORDS: &str = "GetRecords";
 
 /// The kind of a fault. Those of DynamoDB have no effect on another service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub enum Mode {
     Torn,
     /// Throttles partitions of tables and indexes over 1,000 write units or 3,000 read units in a second. DynamoDB.
     Hot,
-    /// Delivers each record of the stream repeatedly, late and beside a poisoned one (see [`crate::delivery`]). DynamoDB.
+    /// Delivers each record of the stream repeatedly, late and beside a poisoned one (see `cargo dev`). DynamoDB.
     Stream,
     /// Closes a connection that was idle for `delayMs` when it is used again. Not for cPanel.
     Reset,
@@ -169,7 +169,7 @@ impl Faults {
     }
 
     /// The fault to inject into this request, if any; counts it down.
-    pub(crate) fn inject_fault(&self, service: Service, operation: &str) -> Option<Fault> {
+    pub fn inject_fault(&self, service: Service, operation: &str) -> Option<Fault> {
         self.take(service, |fault| fault.applies_to(service, operation))
     }
 

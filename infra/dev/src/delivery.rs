@@ -1,6 +1,6 @@
 //! Invokes the dispatcher and the worker, as their event source mappings and schedules do on AWS.
 //!
-//! With the fault [`Stream`](crate::faults::Mode::Stream) the stream does what Lambda documents: it delivers each
+//! With the fault [`Stream`](cloud::faults::Mode::Stream) the stream does what Lambda documents: it delivers each
 //! record once more with a later batch, in another order except for records of the same item, and every batch begins
 //! with a poisoned record, so that it is retried (<https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html>).
 
@@ -13,9 +13,8 @@ use serde_json::{Value, json};
 use store::{Setup, keys::CHUNKS_DUE};
 use worker::Worker;
 
-use crate::{
-    LocalError,
-    cloud::{Cloud, Consumer},
+use cloud::{
+    Cloud, Consumer, LocalError,
     faults::{GET_RECORDS, Service},
 };
 

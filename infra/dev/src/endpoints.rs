@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fs, io, path::Path};
 use serde_json::Value;
 use store::keys::COSTS;
 
-use crate::LocalError;
+use cloud::LocalError;
 
 /// Reads no table.
 const WITHOUT_COSTS: &str = "GET /media/{key}";

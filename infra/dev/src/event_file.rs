@@ -10,10 +10,8 @@ use std::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{
-    LocalError,
-    endpoints::{Endpoint, FALLBACK, endpoint_of, endpoints, gateway_route},
-};
+use crate::endpoints::{Endpoint, FALLBACK, endpoint_of, endpoints, gateway_route};
+use cloud::LocalError;
 
 const DOMAIN: &str = "a1b2c3d4e5.execute-api.eu-south-1.amazonaws.com";
 const ADDRESS: &str = "203.0.113.7";

@@ -18,7 +18,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{Setup, Store};
 
-use crate::{LocalError, edge, home::LocalSettings};
+use crate::{edge, home::LocalSettings};
+use cloud::LocalError;
 
 pub(crate) use client::Client;
 

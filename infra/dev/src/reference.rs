@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 pub use demonstration::Demonstration;
 
-use crate::{LocalError, cloud::Cloud};
+use cloud::{Cloud, LocalError};
 
 const PAGE: &str = include_str!("reference/page.html");
 /// Scalar's script, about 5 MB.
