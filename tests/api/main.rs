@@ -7,7 +7,6 @@
 )]
 
 mod auth;
-mod commands;
 mod committees;
 mod costs;
 mod courses;
