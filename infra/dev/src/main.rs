@@ -113,7 +113,7 @@ fn confirm(question: &str) -> Result<(), LocalError> {
 async fn write_computed() -> Result<(), LocalError> {
     let cloud = Cloud::in_memory(&Path::new(ROOT).join("target/update")).await?;
     let mut settings = LocalSettings::default();
-    settings.find(&cloud).with_new_keys();
+    settings.find(&cloud).with_new_keys().set("PUBLIC_URL", "http://localhost:9000");
     let routes = dev::routes(&settings.setup(Clock::default())?)?;
     update::run(Path::new(ROOT), &routes)?;
     print("Everything computed is up to date.");

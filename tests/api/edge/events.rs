@@ -23,44 +23,35 @@ fn code(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn sample_event_of_each_route_reaches_its_route() {
-    let world = World::new().await;
+async fn sample_event_of_each_operation_reaches_its_handler() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = world.admin().await;
-    for (name, status, code_then) in [
-        ("auth/check.json", 200, ""),
-        ("auth/current-user.json", 200, ""),
-        ("auth/sessions.json", 200, ""),
-        ("auth/end-session.json", 404, "SESSION_NOT_FOUND_MESSAGE"),
-        ("auth/login.json", 401, "BAD_AUTH_COMBINATION_MESSAGE"),
-        ("users/register.json", 400, "COMMITTEE_INVALID_MESSAGE"),
-        ("users/show.json", 404, "USER_NOT_FOUND_MESSAGE"),
-        ("users/change-password.json", 401, "BAD_AUTH_COMBINATION_MESSAGE"),
-        ("committees/list.json", 200, ""),
-        ("committees/show.json", 404, "COMMITTEE_NOT_FOUND_MESSAGE"),
-        ("committees/create.json", 201, "COMMITTEE_CREATED_MESSAGE"),
-        ("committees/change.json", 404, "COMMITTEE_NOT_FOUND_MESSAGE"),
-        ("fallback/health.json", 200, ""),
-        ("auth/logout.json", 200, "LOGOUT_SUCCESS_MESSAGE"),
-    ] {
-        let mut event = event(name);
+    let mut operations = dev::operations::operations();
+    // The session of the caller ends with it.
+    operations.sort_by_key(|operation| operation.id == "logout");
+    for operation in operations {
+        let mut event = dev::update::event("any", &operation);
         if event["headers"].get("authorization").is_some() {
             event["headers"]["authorization"] = json!(admin.token());
         }
         let answer = replay(&world, event).await;
-        assert_eq!(
-            (answer.status_code, code(&answer).as_str()),
-            (status, code_then),
-            "{name}: {}",
-            answer.body
+        let (status, code) = (answer.status_code, code(&answer));
+        let is_reached = ![405, 415].contains(&status) && status < 500;
+        assert!(is_reached && code != "NOT_FOUND_MESSAGE", "{}: {answer:?}", operation.id);
+        let is_refused = operation.access != "public" && status == 401;
+        assert!(
+            !is_refused || code == "BAD_AUTH_COMBINATION_MESSAGE",
+            "{}: {answer:?}",
+            operation.id
         );
-        assert_eq!(answer.headers["x-powered-by"], "Halqa", "{name}");
+        assert_eq!(answer.headers["x-powered-by"], "Halqa", "{}", operation.id);
     }
 }
 
 #[tokio::test]
 async fn image_is_returned_in_base64() {
     let world = World::new().await;
-    let answer = replay(&world, event("files/media.json")).await;
+    let answer = replay(&world, event("files/show-media.json")).await;
     assert!(answer.is_base64_encoded);
     assert!(data_encoding::BASE64.decode(answer.body.as_bytes()).unwrap().starts_with(b"\x89PNG"));
 }
@@ -116,7 +107,7 @@ async fn multi_line_header_is_joined_into_one() {
 #[tokio::test]
 async fn malformed_event_returns_400() {
     let world = World::new().await;
-    let good = event("auth/check.json");
+    let good = event("auth/check-session.json");
     for (pointer, value) in [
         ("/requestContext/http/method", json!("GE T")),
         ("/requestContext/http/sourceIp", json!("somewhere")),
