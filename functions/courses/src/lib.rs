@@ -4,6 +4,7 @@ mod archive;
 mod change;
 mod committee;
 mod content;
+mod copy;
 mod create;
 mod publish;
 mod question;
@@ -48,6 +49,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         .get("/courses/{courseId}", show::show)
         .put("/courses/{courseId}", change::change)
         .delete("/courses/{courseId}", archive::archive)
+        .post("/courses/{courseId}/copy", copy::copy)
         .effect("/courses/{courseId}/publish", publish::publish)
         .post("/courses/{courseId}/publish", publish::publish)
         .effect("/courses/{courseId}/to-draft", to_draft::to_draft)

@@ -65,6 +65,7 @@ table! {
         CommitteeCreated    201 "COMMITTEE_CREATED_MESSAGE"          "Le comité a été créé."
         CommitteeUpdated    200 "COMMITTEE_UPDATED_MESSAGE"          "Le comité a été modifié."
         CourseCreated       201 "COURSE_CREATED_MESSAGE"             "Le cours a été créé."
+        CourseCopied        201 "COURSE_COPIED_MESSAGE"              "Le cours a été copié."
         CourseUpdated       200 "COURSE_UPDATED_MESSAGE"             "Le cours a été modifié."
         CourseArchived      200 "COURSE_ARCHIVED_SUCCESS_MESSAGE"    "Le cours a été archivé."
         CoursePublished     200 "COURSE_PUBLISHED_MESSAGE"           "Le cours a été publié."

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    CommitteeId, E164, Email, Instant, UserId,
+    CommitteeId, CourseId, E164, Email, Instant, UserId,
     batch::Batch,
     committee::Committee,
     course::{CourseSummary, State},
@@ -34,6 +34,8 @@ pub enum Action {
     CommitteeCreated,
     /// A committee was changed.
     CommitteeUpdated,
+    /// A course was copied to a new draft.
+    CourseCopied,
     /// A course was published.
     CoursePublished,
     /// A published course became a draft again.
@@ -225,6 +227,28 @@ impl AuditEntry {
             committee_id: before.committee_id,
             before: values(before.state),
             after: values(state),
+            created_at: now,
+        }
+    }
+
+    /// The entry for the new draft `copy` of the course `source`.
+    pub fn of_copy(
+        audit_id: Uuid,
+        actor_id: UserId,
+        source: CourseId,
+        copy: &CourseSummary,
+        now: Instant,
+    ) -> Self {
+        let copied_from = ("copiedFrom".to_owned(), AuditValue::Text(source.to_string()));
+        Self {
+            audit_id,
+            actor_id,
+            action: Action::CourseCopied,
+            target_type: TargetType::Course,
+            target_id: copy.course_id.uuid(),
+            committee_id: copy.committee_id,
+            before: None,
+            after: Some(AuditValues::from([copied_from])),
             created_at: now,
         }
     }

@@ -240,6 +240,31 @@ impl Course {
         after
     }
 
+    /// A draft of `author` with the content of this course, without its dates; `title` replaces the title.
+    #[must_use]
+    pub fn copied_to(
+        &self,
+        course_id: CourseId,
+        title: Option<Line<200>>,
+        author: UserId,
+        now: Instant,
+    ) -> Self {
+        let outline = CourseSummary {
+            course_id,
+            course_title: title.unwrap_or_else(|| self.outline.course_title.clone()),
+            start_at: None,
+            end_at: None,
+            state: State::Draft,
+            version: 1,
+            created_by: author,
+            created_at: now,
+            updated_at: now,
+            published_at: None,
+            ..self.outline.clone()
+        };
+        Self { outline, details: self.details.clone() }
+    }
+
     /// The course in `state` since `now`. `publishedAt` keeps the time of the first publication.
     #[must_use]
     pub fn brought_to(&self, state: State, now: Instant) -> Self {

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 
 use domain::{
     CourseId, Instant, QuestionId,
+    audit::AuditEntry,
     course::{Course, CourseSummary},
     question::{MAX_QUESTIONS, MOST_BYTES, PlacedQuestion, Question},
 };
@@ -17,8 +18,8 @@ use serde::Deserialize;
 use serde_dynamo::{from_item, from_items};
 
 use crate::{
-    Part, Store, StoreError, Transaction,
-    courses::{Stored, course_update},
+    CommitOutcome, Part, Store, StoreError, Transaction,
+    courses::{Stored, course_put, course_update},
     keys::{self, Key},
     table::{Item, read},
     write::Write,
@@ -27,6 +28,8 @@ use crate::{
 /// Maximum number of questions that a transaction reads beside course and order: it reads at most 100 items
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactGetItems.html>).
 const MAX_SNAPSHOT: usize = 98;
+/// Maximum number of questions that are written together with their course, its order and an audit entry.
+const MAX_WITH_COURSE: usize = 90;
 /// How often a course is read while its order changes, or that changes between two transactions.
 const MAX_READS: u32 = 5;
 
@@ -174,6 +177,51 @@ impl Store {
             order = before.order;
         }
         Err(StoreError::TransactionConflict)
+    }
+
+    /// Creates `course`, a draft of version 1, with `questions` in their order and the entry `audit`. The condition fails
+    /// (`Part::Course`) when its id is taken.
+    ///
+    /// A transaction has at most 100 items
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>), so the first
+    /// questions of a long list are written before the course. Nobody can read them until it exists.
+    pub async fn create_course(
+        &self,
+        course: &Course,
+        questions: &[PlacedQuestion],
+        audit: &AuditEntry,
+    ) -> Result<CommitOutcome, StoreError> {
+        let mut before = Questionnaire {
+            course: course.clone(),
+            bytes: 0,
+            order: Vec::new(),
+            has_own_order: true,
+            versions: HashMap::new(),
+        };
+        before.course.outline.version = 0;
+        let questions: Vec<Question> =
+            questions.iter().map(|placed| placed.question.clone()).collect();
+        let (first, last) = questions.split_at(questions.len().saturating_sub(MAX_WITH_COURSE));
+        for part in first.chunks(MAX_WITH_COURSE) {
+            let mut tx = self.transaction();
+            for question in part {
+                tx.put_new(Part::New, question_put(&before, question));
+            }
+            if let failed @ CommitOutcome::ConditionFailed(_) = tx.commit().await? {
+                return Ok(failed);
+            }
+        }
+        let mut tx = self.transaction();
+        let put = course_put(course).with_value("questionBytes", &size(&questions));
+        tx.put_new(Part::Course, put.with_value("questionsVersion", &next_version(&before)));
+        for question in last {
+            tx.put_new(Part::New, question_put(&before, question));
+        }
+        let order: Vec<QuestionId> =
+            questions.iter().map(|question| question.question_id).collect();
+        tx.put_order(&before, &order, &questions);
+        tx.record_audit(audit);
+        tx.commit().await
     }
 
     /// The course `id` with the size and the order of its questions, as of one moment.

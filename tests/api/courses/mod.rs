@@ -1,6 +1,7 @@
 mod archive;
 mod change;
 mod committee;
+mod copy;
 mod create;
 mod publish;
 mod question;

@@ -1,0 +1,53 @@
+//! `POST /courses/{courseId}/copy`: copies a course and its questions to a new draft.
+
+use axum::extract::State;
+use common::{
+    ApiResult, ErrorCode, Input, Message, Now, Path, Permitted, input, rights::WriteCourses,
+    success, text,
+};
+use domain::{
+    CourseId, Line, QuestionId,
+    audit::AuditEntry,
+    question::{PlacedQuestion, Question},
+};
+use identity::random;
+use store::{CommitOutcome, StoreError};
+
+use crate::{CourseWithQuestions, Courses, rights::writable};
+
+input! {
+    pub(crate) struct CopyCourseRequest {
+        course_title: Option<Line<200>> = optional("courseTitle", text),
+    }
+}
+
+/// The copy belongs to the committee of the course and to the caller. An archived course can be copied, too.
+pub(crate) async fn copy(
+    State(courses): State<Courses>,
+    Now(now): Now,
+    writer: Permitted<WriteCourses>,
+    Path(id): Path<CourseId>,
+    Input(request): Input<CopyCourseRequest>,
+) -> ApiResult<CourseWithQuestions> {
+    let found = courses.store.course_with_questions(id).await?;
+    let (source, questions) = found.ok_or(ErrorCode::CourseNotFound)?;
+    let source = writable(Some(source), &writer.person)?;
+    let actor = writer.person.user.user_id;
+    let course_id = CourseId::new(random::id(now));
+    let course = source.copied_to(course_id, request.course_title, actor, now);
+    let copied = questions.into_iter().map(|placed| {
+        let question_id = QuestionId::new(random::id(now));
+        let question = Question { question_id, course_id, created_at: now, ..placed.question };
+        PlacedQuestion { question, ..placed }
+    });
+    let questions: Vec<PlacedQuestion> = copied.collect();
+    let audit = AuditEntry::of_copy(random::id(now), actor, id, &course.outline, now);
+    match courses.store.create_course(&course, &questions, &audit).await? {
+        CommitOutcome::Committed => {
+            success(Message::CourseCopied, CourseWithQuestions { course, questions })
+        }
+        CommitOutcome::ConditionFailed(_) => {
+            Err(StoreError::Unexpected("a new identifier was taken".to_owned()).into())
+        }
+    }
+}
