@@ -138,7 +138,7 @@ async fn each_problem_is_reported_with_its_fix() {
         "put-account-details",
         "the console of SNS",
         "sms-attributes",
-        "Parameter Store in infra/README.md",
+        "Parameter Store in infra/deploy.md",
         "halqa-prod-records exists",
         "keys check",
     ];

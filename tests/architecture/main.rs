@@ -5,7 +5,6 @@ mod crates;
 mod cycles;
 mod document;
 mod keys;
-mod language;
 mod links;
 mod sdks;
 mod security;

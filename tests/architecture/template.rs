@@ -255,7 +255,7 @@ fn uploads_expire_after_a_day_and_served_objects_do_not() {
 
 #[test]
 fn every_alarm_has_a_runbook_section() {
-    let runbook = read("infra/README.md");
+    let runbook = read("infra/alarms.md");
     let alarms = template()["Resources"]
         .as_object()
         .unwrap()
@@ -264,7 +264,7 @@ fn every_alarm_has_a_runbook_section() {
     let mut pages = BTreeSet::new();
     for alarm in alarms {
         let text = alarm["Properties"]["AlarmDescription"].as_str().unwrap();
-        let page = text.rsplit_once("infra/README.md#alarm-").unwrap().1.trim_end_matches('.');
+        let page = text.rsplit_once("infra/alarms.md#alarm-").unwrap().1.trim_end_matches('.');
         let heading = |line: &str| {
             line.strip_prefix("### Alarm: ").is_some_and(|name| name.replace(' ', "-") == page)
         };

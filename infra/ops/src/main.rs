@@ -1,4 +1,4 @@
-//! `cargo ops <environment> <command>`: the command line, described in infra/README.md.
+//! `cargo ops <environment> <command>`: the command line, described in infra/deploy.md and infra/tasks.md.
 
 use std::{collections::HashMap, fs, process::ExitCode};
 

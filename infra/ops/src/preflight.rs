@@ -84,7 +84,7 @@ async fn mails(api: &AwsApi) -> Result<(), String> {
     match (&account["ProductionAccessEnabled"], &account["SendingEnabled"]) {
         (Value::Bool(true), Value::Bool(true)) => Ok(()),
         (Value::Bool(true), _) => Err("AWS has paused the sending of mails: see the reputation page of SES".to_owned()),
-        _ => Err("it is in the sandbox: run aws sesv2 put-account-details --production-access-enabled …, as in infra/README.md".to_owned()),
+        _ => Err("it is in the sandbox: run aws sesv2 put-account-details --production-access-enabled …, as in infra/deploy.md".to_owned()),
     }
 }
 
@@ -130,7 +130,7 @@ async fn throughput(api: &AwsApi, stage: Stage) -> Result<(), String> {
     if json_of(&answer)["ServiceSetting"]["SettingValue"] == "true" {
         Ok(())
     } else {
-        Err("turn it on before users arrive: see Parameter Store in infra/README.md".to_owned())
+        Err("turn it on before users arrive: see Parameter Store in infra/deploy.md".to_owned())
     }
 }
 
@@ -155,7 +155,7 @@ async fn tables(api: &AwsApi, parameters: &Parameters, stage: Stage) -> Result<(
         if !text.contains("ResourceNotFoundException") {
             return match answer.status().is_success() {
                 true => Err(format!(
-                    "{table} exists: take it over as infra/README.md says under A deleted stack, or delete it"
+                    "{table} exists: take it over as infra/restore.md says under A deleted stack, or delete it"
                 )),
                 false => Err(format!("DynamoDB answered {}: {text}", answer.status())),
             };
