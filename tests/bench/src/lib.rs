@@ -1,7 +1,8 @@
-//! Shared parts of the benchmarks: the service in this process, samples and output.
+//! Shared parts of the benchmarks and of the runs in `tests/chaos`: the service in this process, samples and output.
 
 pub mod process;
 pub mod service;
+pub mod sms;
 
 use std::{fmt::Display, fs, path::Path, time::Duration};
 
