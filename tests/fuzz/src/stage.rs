@@ -102,13 +102,17 @@ async fn prepare() -> (World, Vec<(String, String)>) {
     let settings = [("RATE_LIMIT", many), ("REGISTER_PER_HOUR", many), ("EDGE", "optional")];
     let world = World::with(&settings).await;
     let (admin, member) = (world.admin().await, world.member().await);
-    let created = async |path: &str, body: Value| admin.post(path, body).await.json();
+    let created = async |path: &str, body: Value| {
+        let answer = admin.post(path, body).await;
+        assert!(answer.status < 300, "{path}: {answer:?}");
+        answer.json()
+    };
     let course = created("/courses", json!({ "courseTitle": "Sécurité électrique" })).await;
     let course = text(&course["course"]["courseID"]);
     let question = json!({ "language": "FR", "question": "Qui ?", "questionType": "SHORT_REPLY", "required": true });
     let questions = json!({ "questions": [question] });
     let questions = created(&format!("/courses/questions/{course}"), questions).await;
-    let file = json!({ "name": "Plan.pdf", "contentType": "application/pdf", "size": 1000, "visibility": "PUBLIC" });
+    let file = json!({ "name": "Plan.pdf", "contentType": "application/pdf", "size": 1000, "visibility": "public" });
     let file = created("/files", file).await;
     let token = |token: &str| token.trim_start_matches("Bearer ").to_owned();
     let names = vec![
@@ -130,5 +134,5 @@ fn id(number: u8) -> String {
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().expect("the field is there").to_owned()
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
 }

@@ -43,6 +43,7 @@ pub(crate) fn run(input: &[u8]) {
         let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", input.len());
         [head.as_bytes(), input].concat()
     };
+    LazyLock::force(&PANEL);
     RUNTIME.block_on(async {
         tokio::select! {
             served = serve(&response) => panic!("{served:?}"),
