@@ -1,16 +1,12 @@
-//! Rules of the workspace that its files must follow: dependencies, document, template, keys and names.
+//! Rules of the workspace that no lint can hold.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod crates;
-mod cycles;
 mod document;
 mod keys;
 mod links;
-mod sdks;
 mod security;
 mod source;
-mod template;
-mod words;
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -63,24 +59,23 @@ fn effects() -> BTreeSet<String> {
     routes.map(|(_, route)| route.path.to_owned()).collect()
 }
 
-/// The crate names of the functions.
-fn functions() -> Vec<String> {
-    files("functions", "Cargo.toml")
-        .into_iter()
-        .map(|(file, _)| file.split('/').nth(1).unwrap().to_owned())
-        .collect()
-}
-
-/// The settings that functions and shared crates read: the names passed to the methods of `Settings`.
-fn settings_read() -> BTreeSet<String> {
-    let readers = ["optional", "required", "number", "seconds", "days", "url", "parse", "list"];
-    let is_name = |text: &String| {
-        text.len() > 3 && text.bytes().all(|one| one.is_ascii_uppercase() || one == b'_')
-    };
-    let sources = ["functions", "shared"].map(|folder| source::code(folder, ".rs"));
-    let calls = sources.into_iter().flatten().flat_map(|(_, source)| source.calls);
-    calls
-        .filter(|call| readers.iter().any(|reader| call.name.ends_with(reader)))
-        .filter_map(|call| call.text.filter(is_name))
-        .collect()
+#[test]
+fn repository_root_has_only_the_listed_entries() {
+    let entries = fs::read_dir(root()).unwrap();
+    let entries = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let visible: BTreeSet<String> =
+        entries.filter(|name| !name.starts_with('.') && name != "target").collect();
+    let expected = [
+        "Cargo.lock",
+        "Cargo.toml",
+        "LICENSE",
+        "README.md",
+        "events",
+        "functions",
+        "infra",
+        "rust-toolchain.toml",
+        "shared",
+        "tests",
+    ];
+    assert_eq!(visible.iter().collect::<Vec<_>>(), expected);
 }

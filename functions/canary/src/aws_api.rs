@@ -48,7 +48,7 @@ impl AwsApi {
         service: &str,
         method: Method,
         path: &str,
-        headers: &[(&'static str, &'static str)],
+        headers: &[(&str, &str)],
         body: Bytes,
     ) -> Result<Response<Bytes>, String> {
         let url = self.endpoint.clone().unwrap_or_else(|| {

@@ -19,6 +19,7 @@ use std::fmt;
 
 pub use cloud::*;
 use runtime::ConfigError;
+pub use tables::create_table_request;
 
 /// The message of error responses that no service made: of injected faults and of the checks of access.
 const REFUSED: &str = "refused by the local cloud";

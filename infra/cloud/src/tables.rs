@@ -15,20 +15,7 @@ pub(crate) fn make(database: &Database, table: &TableSchema) -> Result<(), Local
         |error| LocalError::new(format!("The table {} cannot be created: {error}.", table.name));
     let existing = database.get_table_metadata(table.name).map_err(failed)?;
     if existing.is_none() {
-        let mut create = json!({
-            "TableName": table.name,
-            "BillingMode": "PAY_PER_REQUEST",
-            "KeySchema": [{ "AttributeName": "pk", "KeyType": "HASH" }, { "AttributeName": "sk", "KeyType": "RANGE" }],
-            "AttributeDefinitions": definitions(table.indexes),
-        });
-        if !table.indexes.is_empty() {
-            create["GlobalSecondaryIndexes"] = table.indexes.iter().map(index).collect();
-        }
-        if table.has_stream {
-            create["StreamSpecification"] =
-                json!({ "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES" });
-        }
-        database.create_table(request(create)?).map_err(failed)?;
+        database.create_table(request(create_table_request(table))?).map_err(failed)?;
         let ttl = json!({ "TableName": table.name, "TimeToLiveSpecification": { "AttributeName": "ttl", "Enabled": true } });
         database.update_time_to_live(request(ttl)?).map_err(failed)?;
         return Ok(());
@@ -50,6 +37,24 @@ pub(crate) fn make(database: &Database, table: &TableSchema) -> Result<(), Local
         database.update_table(request(update)?).map_err(failed)?;
     }
     Ok(())
+}
+
+/// The body of the CreateTable request for `table`.
+pub fn create_table_request(table: &TableSchema) -> Value {
+    let mut create = json!({
+        "TableName": table.name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [{ "AttributeName": "pk", "KeyType": "HASH" }, { "AttributeName": "sk", "KeyType": "RANGE" }],
+        "AttributeDefinitions": definitions(table.indexes),
+    });
+    if !table.indexes.is_empty() {
+        create["GlobalSecondaryIndexes"] = table.indexes.iter().map(index).collect();
+    }
+    if table.has_stream {
+        create["StreamSpecification"] =
+            json!({ "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES" });
+    }
+    create
 }
 
 fn definitions(indexes: &[IndexSchema]) -> Vec<Value> {

@@ -4,7 +4,6 @@ mod effects;
 mod events;
 mod faults;
 mod front;
-mod fuzz;
 mod headers;
 mod http;
 mod limit;

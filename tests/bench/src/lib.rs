@@ -1,8 +1,8 @@
-//! Shared parts of the benchmarks: the service in this process, samples, charts and output.
+//! Shared parts of the benchmarks and of the runs in `tests/chaos`: the service in this process, samples and output.
 
-pub mod chart;
 pub mod process;
 pub mod service;
+pub mod sms;
 
 use std::{fmt::Display, fs, path::Path, time::Duration};
 
@@ -40,11 +40,6 @@ impl Samples {
         self.record(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
     }
 
-    /// Adds all of `other`.
-    pub fn merge(&mut self, other: &Self) -> Result<()> {
-        self.0.add(&other.0).map_err(error)
-    }
-
     /// The number of samples.
     pub fn count(&self) -> u64 {
         self.0.len()
@@ -75,9 +70,8 @@ pub fn print(line: impl Display) {
     println!("{line}");
 }
 
-/// Writes the page `name.md` and its chart `name.svg` into `tests/bench`.
-pub fn write_page(name: &str, markdown: &str, svg: &str) -> Result<()> {
+/// Writes the page `name.md` into `tests/bench`.
+pub fn write_page(name: &str, markdown: &str) -> Result<()> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-    fs::write(file.with_extension("md"), markdown).map_err(error)?;
-    fs::write(file.with_extension("svg"), svg).map_err(error)
+    fs::write(file.with_extension("md"), markdown).map_err(error)
 }

@@ -1,12 +1,12 @@
 //! The service in this process: the embedded cloud, all functions behind one edge, one administrator.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 
 use bytes::Bytes;
 use cloud::Cloud;
 use common::{Edge, RequestCost};
 use dev::{edge, home, home::LocalSettings};
-use http::{Request, Response, header};
+use http::{Request, header};
 use runtime::Clock;
 use serde_json::{Value, json};
 use store::{Cost, Setup};
@@ -100,17 +100,6 @@ pub async fn call(
         body: serde_json::from_slice(response.body()).map_err(error)?,
         cost: response.extensions().get().map(|RequestCost(cost)| *cost),
     })
-}
-
-/// Sends a request without a token from `caller`, and returns the response with any status.
-pub async fn call_from(
-    edge: &Edge,
-    caller: IpAddr,
-    method: &str,
-    path: &str,
-    body: &Value,
-) -> Result<Response<Bytes>> {
-    Ok(edge.answer(request(method, path, "", body)?, caller).await)
 }
 
 fn request(method: &str, path: &str, token: &str, body: &Value) -> Result<Request<Bytes>> {

@@ -8,14 +8,12 @@
 
 mod avatar;
 mod body;
-mod cloud;
 mod cursor;
 mod event;
 mod field;
 mod form;
 mod headers;
 mod host;
-mod json;
 mod passkey;
 mod phone;
 mod sms_text;

@@ -12,12 +12,7 @@ pub(crate) fn run(input: &[u8]) {
         return;
     };
     let received = texts(&whole);
-    let by_dispatcher = STAGE.dispatcher.clone().answer(event.clone());
-    let by_worker = STAGE.worker.clone().answer(event);
-    let (by_dispatcher, by_worker) =
-        (STAGE.runtime.block_on(by_dispatcher), STAGE.runtime.block_on(by_worker));
-    // An error is one of a receipt or of feedback, which has no records.
-    for handled in [by_dispatcher, by_worker].into_iter().flatten() {
+    for handled in STAGE.handled(&event) {
         assert_received(&handled, &received);
     }
 }

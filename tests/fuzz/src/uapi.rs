@@ -4,50 +4,72 @@
 use std::{sync::LazyLock, time::Duration};
 
 use cpanel_client::{Panel, PanelError, Timeouts};
-use tokio::time::Instant;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+    runtime::{Builder, Runtime},
+    time::Instant,
+};
 
-use crate::{cloud::http_response, stage::STAGE};
+/// A static is never dropped, and the Tokio runtime must not be, whichever code ends the program.
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Builder::new_current_thread().enable_all().build().expect("a runtime"));
+
+static SERVER: LazyLock<TcpListener> = LazyLock::new(|| {
+    RUNTIME.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port of this machine")
+});
 
 static PANEL: LazyLock<Panel> = LazyLock::new(|| {
     let long = Duration::from_secs(9);
     let timeouts = Timeouts { connect: long, whole: long, again: long };
-    Panel::new(
-        &format!("http://{}", STAGE.address),
-        "halqa",
-        &"TOKEN".into(),
-        || Ok(Vec::new()),
-        timeouts,
-    )
-    .expect("a panel")
+    let url = format!("http://{}", SERVER.local_addr().expect("an address"));
+    Panel::new(&url, "halqa", &"TOKEN".into(), || Ok(Vec::new()), timeouts).expect("a panel")
 });
 
+/// Sends `response` to every request, and closes each connection.
+async fn serve(response: &[u8]) -> std::io::Result<()> {
+    loop {
+        let (mut stream, _) = SERVER.accept().await?;
+        let mut request = Vec::new();
+        while !request.ends_with(b"\r\n\r\n") && stream.read_buf(&mut request).await? > 0 {}
+        stream.write_all(response).await?;
+    }
+}
+
 pub(crate) fn run(input: &[u8]) {
-    let stage = &*STAGE;
-    stage.cloud.set_panel_response(if input.starts_with(b"HTTP/1.1 ") {
+    let response = if input.starts_with(b"HTTP/1.1 ") {
         input.to_vec()
     } else {
-        http_response("200 OK", input)
-    });
-    stage.runtime.block_on(async {
-        let domains = PANEL.domains(PANEL.probe_budget(Instant::now())).await;
-        if let Some(domains) = known(domains) {
-            let name = &domains.main_domain;
-            assert!(
-                !name.is_empty() && name.trim() == name && *name == name.to_lowercase(),
-                "{name:?}"
-            );
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", input.len());
+        [head.as_bytes(), input].concat()
+    };
+    LazyLock::force(&PANEL);
+    RUNTIME.block_on(async {
+        tokio::select! {
+            served = serve(&response) => panic!("{served:?}"),
+            () = ask() => {}
         }
-        if let Some(all) = known(PANEL.databases(PANEL.probe_budget(Instant::now())).await) {
-            assert!(all.iter().all(|one| one.disk_usage_bytes <= 1 << 53));
-            assert!(
-                all.chunk_by(|one, other| one.engine == other.engine)
-                    .all(|some| some.is_sorted_by_key(|one| &one.name))
-            );
-        }
-        let (label, root) =
-            ("a".parse().expect("a label"), "example.org".parse().expect("a domain"));
-        known(PANEL.add_subdomain(&label, &root, PANEL.probe_budget(Instant::now())).await);
     });
+}
+
+async fn ask() {
+    let domains = PANEL.domains(PANEL.probe_budget(Instant::now())).await;
+    if let Some(domains) = known(domains) {
+        let name = &domains.main_domain;
+        assert!(
+            !name.is_empty() && name.trim() == name && *name == name.to_lowercase(),
+            "{name:?}"
+        );
+    }
+    if let Some(all) = known(PANEL.databases(PANEL.probe_budget(Instant::now())).await) {
+        assert!(all.iter().all(|one| one.disk_usage_bytes <= 1 << 53));
+        assert!(
+            all.chunk_by(|one, other| one.engine == other.engine)
+                .all(|some| some.is_sorted_by_key(|one| &one.name))
+        );
+    }
+    let (label, root) = ("a".parse().expect("a label"), "example.org".parse().expect("a domain"));
+    known(PANEL.add_subdomain(&label, &root, PANEL.probe_budget(Instant::now())).await);
 }
 
 /// The value, or `None` for an error that may occur here and whose text fits into a log line without the token.

@@ -3,7 +3,7 @@
 //!
 //! Each function has its own Runtime API and its own core; the local cloud is behind TLS. The cases alternate in
 //! rounds, so that other load on the machine affects all alike. Read the ratios. Without arguments it writes
-//! `lambda.md` and `lambda.svg`.
+//! `lambda.md`.
 
 mod case;
 mod delayed;
@@ -86,7 +86,7 @@ async fn run(named: Vec<String>) -> Result<()> {
     let page = report::page(&cases, &delayed, login);
     print(&page);
     if named.is_empty() {
-        write_page("lambda", &page, &report::svg(&cases)?)?;
+        write_page("lambda", &page)?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! Writes the measurements as a page and a chart, with the targets.
+//! Writes the measurements as a page, with the targets.
 
-use bench::{Result, Samples, chart};
+use bench::Samples;
 use store::Cost;
 
 use crate::{AUTHENTICATED_READ, case::Case, delayed::Delayed};
@@ -10,7 +10,7 @@ pub(crate) fn page(cases: &[Case], delayed: &Delayed, login: Option<Cost>) -> St
     let mut text = "# Functions as Lambda runs them, beside one that does nothing\n\n\
         This page is for engineers who change the start of a function or the path of a request. Written by \
         `cargo bench-lambda`. Times are milliseconds of one machine: read the ratios to the floor, a bare `lambda_http` \
-        function.\n\n![CPU and memory beside the floor](lambda.svg)\n\n\
+        function.\n\n\
         | function, event | start CPU | ÷ floor | start page faults | ÷ floor | first | p50 | ÷ floor | p99 | CPU per call | ÷ floor | memory MB | zip MB |\n\
         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
         .to_owned();
@@ -102,17 +102,4 @@ fn targets_of(case: &Case, [start_cpu, start_faults, warm, call_cpu]: [f64; 4]) 
 fn target(what: &str, value: f64, most: f64) -> String {
     let verdict = if value <= most { "met" } else { "**missed**" };
     format!("| {what} | {value:.2} | ≤ {most:.2} | {verdict} |\n")
-}
-
-/// Start, call and memory of all cases but sign-ins, as bars.
-pub(crate) fn svg(cases: &[Case]) -> Result<String> {
-    let shown =
-        || cases.iter().filter(|case| case.event.is_some() && !case.name.ends_with("login"));
-    let names: Vec<String> = shown().map(|case| case.name.clone()).collect();
-    let panels = [
-        ("CPU of the start, ms", shown().map(|case| median(&case.start_cpu)).collect()),
-        ("CPU of one call, ms", shown().map(|case| median(&case.call_cpu)).collect()),
-        ("peak memory, MB", shown().map(|case| case.memory).collect()),
-    ];
-    chart::bars("Functions beside one that does nothing", &names, &panels)
 }

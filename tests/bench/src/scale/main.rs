@@ -1,7 +1,7 @@
 //! `cargo bench-scale`: read units of lists and searches at 10 to 100,000 courses.
 //!
 //! Courses are imported directly into a store in a file; at each size the same requests go through the real edge.
-//! `million` adds a million courses and rewrites `scale.md` and `scale.svg`; a number is the largest size. Fails if a
+//! `million` adds a million courses and rewrites `scale.md`; a number is the largest size. Fails if a
 //! request costs more at one size than at another.
 
 mod catalogue;
@@ -13,9 +13,7 @@ use std::{
 };
 
 use bench::{
-    Result, Samples,
-    chart::{self, Panel},
-    error, print,
+    Result, Samples, error, print,
     service::{LocalService, Tables},
     thousands, write_page,
 };
@@ -78,7 +76,7 @@ async fn main() -> Result<()> {
     let table = table(&sizes, &figures);
     print(format!("\n{table}"));
     if argument.as_deref() == Some("million") {
-        write_page("scale", &page(&table), &svg(&figures)?)?;
+        write_page("scale", &page(&table))?;
     }
     match figures.iter().find(|(_, row)| growth(row) > TOLERANCE) {
         None => Ok(()),
@@ -229,32 +227,11 @@ fn page(table: &str) -> String {
     format!(
         "# The cost of a request does not depend on the number of courses\n\n\
          This page is for engineers who change a list or a search. Written by `cargo bench-scale million`: one store in a \
-         file, loaded with more and more courses, and requests through the real edge.\n\n![Read units and time per request by number of courses](scale.svg)\n\n{table}\n\
+         file, loaded with more and more courses, and requests through the real edge.\n\n{table}\n\
          Read units of one request, the courses that it returns in brackets, and its median time. Three units of each are \
          the caller's session, user and committee. Below {} courses pages are not full and cost less; “grows by” is the \
          difference between the highest and the lowest units from there on. Read units are what DynamoDB would bill; times \
          are of the local store on one machine.\n",
         thousands(FULL)
     )
-}
-
-fn svg(figures: &Figures) -> Result<String> {
-    let panel = |title, y, value: fn(&Figure) -> f64| {
-        let lines = figures.iter().map(|(name, row)| {
-            let points = row.iter().map(|(size, one)| ((*size as f64).log10(), value(one)));
-            ((*name).to_owned(), points.collect())
-        });
-        Panel {
-            title,
-            x: "courses (logarithmic)",
-            x_label: |power| format!("{:.0}", 10_f64.powf(*power)),
-            y,
-            lines: lines.collect(),
-        }
-    };
-    let panels = [
-        panel("Read units per request", "read units", |one| one.read_units),
-        panel("Median time, embedded store", "milliseconds", |one| one.milliseconds),
-    ];
-    chart::lines("The cost of a request by the number of courses", &panels)
 }

@@ -6,6 +6,7 @@ use std::{collections::HashMap, time::Duration};
 use bench::{
     Result, error, print,
     service::{EMAIL, LocalService, PASSWORD, Tables, call, text},
+    sms::{QUOTAS, accept_messages, consumers, report},
 };
 use cloud::{
     Consumer,
@@ -16,7 +17,7 @@ use domain::{CommitteeId, user::User};
 use serde_json::json;
 use tokio::{task::JoinSet, time::sleep};
 
-use crate::{QUOTAS, accept_messages, change_account, consumers, give_phone, report};
+use crate::{change_account, give_phone};
 
 /// Messages per second, fewer than the local store bears.
 const RATE: usize = 30;

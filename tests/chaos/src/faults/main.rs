@@ -1,4 +1,4 @@
-//! `cargo bench-faults [SEED [COUNT]]`: two dozen virtual users use the whole service while COUNT faults are injected;
+//! `cargo chaos-faults [SEED [COUNT]]`: two dozen virtual users use the whole service while COUNT faults are injected;
 //! then every promise is checked against the store and the API.
 //!
 //! This process contains the cloud with its tables in a file, the users and the fault injector. The service runs in
@@ -46,7 +46,7 @@ async fn run(arguments: &[String]) -> Result<()> {
         }
         [seed] => run::run(number(seed)?, FAULTS).await,
         [seed, faults] => run::run(number(seed)?, number(faults)?).await,
-        _ => Err(error("usage: cargo bench-faults [SEED [COUNT]]")),
+        _ => Err(error("usage: cargo chaos-faults [SEED [COUNT]]")),
     }
 }
 

@@ -1,5 +1,4 @@
 //! Sends unusual events to the real binaries as Lambda does: through lambda_runtime, lambda_http and the guard.
-#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 use std::{
     collections::HashMap,
@@ -14,7 +13,7 @@ use cloud::runtime_api::RuntimeApi;
 use serde_json::{Value, json};
 use tests::{LambdaAnswer, World};
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+use crate::ROOT;
 
 /// The process of a function and its Runtime API. Dropping it ends the process.
 struct Function {
@@ -54,11 +53,16 @@ impl Function {
     }
 }
 
-/// Builds the binaries and returns their folder.
+/// Builds the binaries as they are now, in the profile of this test, and returns their folder.
 fn binaries() -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    let folder = test.ancestors().nth(2).expect("target/<profile>/deps");
+    let profile = folder.file_name().map(|name| name.to_string_lossy().replace("debug", "dev"));
     let mut cargo = Command::new(env!("CARGO"));
     // With all targets, so that the features are those of the test build and nothing is compiled twice.
     cargo.args(["build", "--workspace", "--all-targets", "--quiet"]).current_dir(ROOT);
+    cargo.args(["--profile", &profile.expect("a profile")]);
+    cargo.env("CARGO_TARGET_DIR", folder.parent().expect("target"));
     // Cargo describes the package of a running test in its environment, and the build script of ring runs again when
     // that differs: then half of the workspace would be compiled again, here and in the next build.
     for name in [
@@ -73,8 +77,6 @@ fn binaries() -> PathBuf {
         cargo.env_remove(name);
     }
     assert!(cargo.status().is_ok_and(|status| status.success()), "cargo build");
-    let test = std::env::current_exe().expect("a test has a path");
-    let folder = test.ancestors().nth(2).expect("target/<profile>/deps");
     folder.to_owned()
 }
 

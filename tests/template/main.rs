@@ -1,13 +1,80 @@
-//! Compares the SAM template with the code.
+//! The SAM template against the code, and the binaries that it deploys.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed"
+)]
 
-use std::collections::{BTreeMap, BTreeSet};
+mod binaries;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
 use domain::FileId;
 use serde_json::Value;
 use store::keys::TABLES;
-use tests::{Document, policies::template};
+use tests::policies::template;
 
-use crate::{functions, read, routes, settings_read, source};
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The text of the file at `path` below the root.
+fn read(path: &str) -> String {
+    fs::read_to_string(Path::new(ROOT).join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The names in the folder `path` below the root.
+fn entries(path: &str) -> Vec<String> {
+    let entries = fs::read_dir(Path::new(ROOT).join(path)).expect("the folder is there");
+    entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// The crate names of the functions.
+fn functions() -> Vec<String> {
+    entries("functions")
+}
+
+/// The logical name of `function` in the template.
+fn logical(function: &str) -> String {
+    format!("{}{}", function[..1].to_uppercase(), &function[1..])
+}
+
+/// The settings that functions and shared crates read: the names passed to the methods of `Settings`.
+fn settings_read() -> BTreeSet<String> {
+    let mut folders: Vec<_> =
+        ["functions", "shared"].map(|folder| Path::new(ROOT).join(folder)).into();
+    let mut found = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") && !path.ends_with("tests.rs")
+            {
+                let text = fs::read_to_string(path).unwrap();
+                found.extend(names_read(text.split("#[cfg(test)]").next().unwrap()));
+            }
+        }
+    }
+    found
+}
+
+fn names_read(source: &str) -> Vec<String> {
+    let readers = ["optional", "required", "number", "seconds", "days", "url", "parse", "list"];
+    let parts: Vec<&str> = source.split('"').collect();
+    let calls = parts.windows(2).filter(|pair| {
+        let call = pair[0].trim_end().strip_suffix('(').unwrap_or_default();
+        readers.iter().any(|reader| call.ends_with(reader))
+    });
+    let names = calls.map(|pair| pair[1].to_owned());
+    let is_name = |name: &String| {
+        name.len() > 3 && name.bytes().all(|one| one.is_ascii_uppercase() || one == b'_')
+    };
+    names.filter(is_name).collect()
+}
 
 /// The routes of each function: method and path.
 fn gateway() -> BTreeMap<String, Vec<(String, String)>> {
@@ -62,25 +129,25 @@ fn gateway_routes_every_path_to_its_function() {
         .map(|(name, _)| name)
         .collect();
     assert_eq!(default, ["fallback"]);
-    for (function, route) in routes() {
-        let path = route.split_once(' ').unwrap().1.replace(['{', '}'], "x");
-        let prefixes: &[&str] =
-            if path.starts_with("/media") { &[""] } else { &["/api/v1", "/api/dev"] };
-        for prefix in prefixes {
-            assert_eq!(sent_to(&gateway, &format!("{prefix}{path}")), function, "{prefix}{path}");
-            assert_eq!(sent_to(&gateway, &format!("{prefix}{path}/")), function, "{prefix}{path}/");
+    for function in entries("events").iter().filter(|folder| *folder != "odd") {
+        for event in entries(&format!("events/{function}")) {
+            let event: Value =
+                serde_json::from_str(&read(&format!("events/{function}/{event}"))).unwrap();
+            // Dispatcher and worker have events without a path.
+            let Some(path) = event["rawPath"].as_str() else { continue };
+            for path in [path.to_owned(), format!("{path}/"), path.replace("/v1/", "/dev/")] {
+                assert_eq!(sent_to(&gateway, &path), *function, "{path}");
+            }
         }
     }
     assert_eq!(sent_to(&gateway, "/api/v1/nowhere"), "fallback");
-    assert!(Document::get().operations().len() == routes().len());
 }
 
 #[test]
 fn template_tables_and_indexes_match_the_store() {
     let template = template();
     for table in &TABLES {
-        let mut logical = table.name.to_owned();
-        logical[..1].make_ascii_uppercase();
+        let logical = logical(table.name);
         let properties = &template["Resources"][&logical]["Properties"];
         let key = |keys: &Value| {
             keys.as_array()
@@ -148,14 +215,61 @@ fn template_environment_equals_the_settings_read() {
     assert_eq!(set, expected);
 }
 
+/// The names after `Key::` in the constant `KEYS` of `function`.
+fn keys_of(function: &str) -> Vec<String> {
+    let text = read(&format!("functions/{function}/src/lib.rs"));
+    let list = text.split("const KEYS").nth(1).expect("a function names its keys");
+    let list = list.split(';').find(|part| part.contains('=')).unwrap();
+    let names = list.split("Key::").skip(1);
+    names
+        .map(|name| name.split(|end: char| !end.is_alphanumeric()).next().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn token_signing_key_is_requested_by_sign_in_functions_only() {
+    for function in functions() {
+        let signs_people_in = ["auth", "otp", "passkeys"].contains(&function.as_str());
+        let requests_it = keys_of(&function).contains(&"TokenSigning".to_owned());
+        assert_eq!(requests_it, signs_people_in, "{function}");
+    }
+}
+
+/// A function has a service's actions or settings exactly if it depends on the service's crate.
+#[test]
+fn service_permissions_match_the_function_dependencies() {
+    let template = read("infra/template.yaml");
+    for function in functions() {
+        let start = template.find(&format!("\n  {}:\n", logical(&function))).expect("a function");
+        let end = format!("\n  {}Log:", logical(&function));
+        let statement = template[start..].split(&end).next().unwrap();
+        let manifest = read(&format!("functions/{function}/Cargo.toml"));
+        for (krate, action) in [
+            ("storage", "s3:"),
+            ("background", "sns:Publish"),
+            ("messaging", "ses:SendEmail"),
+            ("cpanel-client", "CPANEL_URL"),
+        ] {
+            let depends = manifest.contains(&format!("\n{krate}.workspace = true"));
+            assert_eq!(statement.contains(action), depends, "{function}: {krate} and {action}");
+        }
+    }
+}
+
+#[test]
+fn every_setting_is_documented() {
+    let page = read("infra/settings.md");
+    for name in settings_read() {
+        assert!(page.contains(&format!("`{name}`")), "{name} is not in infra/settings.md");
+    }
+}
+
 #[test]
 fn role_has_no_wildcards_and_reads_only_its_own_keys() {
     let resources = template()["Resources"].as_object().unwrap();
     for function in functions() {
-        let mut logical = function.clone();
-        logical[..1].make_ascii_uppercase();
-        let statements = &resources[&format!("{logical}Role")]["Properties"]["Policies"][0]["PolicyDocument"]
-            ["Statement"];
+        let statements = &resources[&format!("{}Role", logical(&function))]["Properties"]["Policies"]
+            [0]["PolicyDocument"]["Statement"];
         let mut keys = BTreeSet::new();
         for statement in statements.as_array().unwrap() {
             let texts = |value: &Value| match value {
@@ -192,13 +306,11 @@ fn role_has_no_wildcards_and_reads_only_its_own_keys() {
         let own = format!("/halqa/${{Stage}}/{function}/*");
         let public = "/halqa/${Stage}/public/*".to_owned();
         let edge = "/halqa/${Stage}/edge/EDGE_SECRETS".to_owned();
-        let is_shared = |key: &String| key == "Key::TokenPublic" || key == "Key::Edge";
-        let sources = source::whole(&format!("functions/{function}/src/lib.rs"), "");
-        let mut constants = sources.iter().flat_map(|(_, source)| &source.constants);
-        let (_, list) = constants.find(|(name, _)| name == "KEYS").unwrap();
+        let is_shared = |key: &String| key == "TokenPublic" || key == "Edge";
+        let list = keys_of(&function);
         let mut expected = BTreeSet::new();
         // Functions that verify tokens serve HTTP, possibly behind CloudFront: they read the edge's secret.
-        if list.iter().any(|key| key == "Key::TokenPublic") {
+        if list.iter().any(|key| key == "TokenPublic") {
             expected.insert(public);
         }
         if list.iter().any(is_shared) {
@@ -209,6 +321,55 @@ fn role_has_no_wildcards_and_reads_only_its_own_keys() {
         }
         assert_eq!(keys, expected, "{function}");
     }
+}
+
+/// The statements at any depth of `value` that allow something.
+fn statements(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::Object(fields) if fields.contains_key("Effect") => {
+            Vec::from_iter((fields["Effect"] == "Allow").then_some(value))
+        }
+        Value::Object(fields) => fields.values().flat_map(statements).collect(),
+        Value::Array(values) => values.iter().flat_map(statements).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Of functions, backups and deliveries.
+#[test]
+fn policy_has_no_wildcards_but_for_actions_without_a_resource() {
+    for (name, resource) in template()["Resources"].as_object().unwrap() {
+        for statement in statements(&resource["Properties"]) {
+            let action = &statement["Action"];
+            assert!(
+                !action.to_string().contains('*') && statement["NotAction"].is_null(),
+                "{name}: {action}"
+            );
+            let is_any = statement["Resource"] == "*";
+            let has_no_resource = action[0] == "backup:CopyFromBackupVault" || name == "Traces";
+            assert!(!is_any || has_no_resource, "{name}: {action} on all resources");
+        }
+        let arns = resource["Properties"]["ManagedPolicyArns"].to_string();
+        assert!(!arns.contains("arn:aws"), "{name} has a policy that AWS may change");
+    }
+}
+
+/// CloudFront accepts a time for these statuses and caches them
+/// (<https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/HTTPStatusCodes.html>). It caches 412 and 415
+/// only with a max-age, which no error has, and 416 never.
+#[test]
+fn edge_keeps_no_error_and_replaces_no_body() {
+    let config = &template()["Resources"]["Edge"]["Properties"]["DistributionConfig"];
+    let mut codes = Vec::new();
+    for error in config["CustomErrorResponses"].as_array().unwrap() {
+        assert_eq!(
+            (error["ErrorCachingMinTTL"].as_u64(), error.as_object().unwrap().len()),
+            (Some(0), 2)
+        );
+        codes.push(error["ErrorCode"].as_u64().unwrap());
+    }
+    codes.sort_unstable();
+    assert_eq!(codes, [400, 403, 404, 405, 414, 500, 501, 502, 503, 504]);
 }
 
 /// The values of `duePk` have a suffix, so the filters are prefixes.
@@ -310,8 +471,7 @@ fn deployment_hook_knows_every_function() {
         .map(|version| version.as_str().unwrap())
         .map(|version| {
             let (name, reference) = version.split_once('=').unwrap();
-            let logical = format!("{}{}", name[..1].to_uppercase(), &name[1..]);
-            assert_eq!(reference, format!("${{{logical}.Version}}"));
+            assert_eq!(reference, format!("${{{}.Version}}", logical(name)));
             name.to_owned()
         })
         .collect();

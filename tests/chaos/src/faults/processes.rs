@@ -11,7 +11,7 @@ use tokio::{io::AsyncWriteExt, net::TcpListener, process::Child};
 pub(crate) const EDGE: &str = "edge";
 pub(crate) const BACKGROUND: &str = "background";
 /// The setting with the port of an edge.
-const PORT: &str = "BENCH_PORT";
+const PORT: &str = "CHAOS_PORT";
 
 /// A process that is restarted after every kill.
 pub(crate) struct Process {
