@@ -16,6 +16,9 @@ use common::{Edge, Routes};
 use runtime::ConfigError;
 use store::Setup;
 
+/// The OpenAPI document.
+const OPENAPI: &str = include_str!("../../api/openapi.yaml");
+
 /// The edge with the routes of all functions.
 ///
 /// # Errors
