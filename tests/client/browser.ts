@@ -13,8 +13,6 @@ const SCRIPTS: Record<string, string> = {
 	"/walk.js": "out/walk.js",
 	"/openapi-fetch.js": "node_modules/openapi-fetch/dist/index.mjs",
 }
-/** A person of the demonstration data. */
-const [EMAIL, PASSWORD] = ["salma.khelifi@example.org", "sept grenadiers en fleur"]
 
 async function walkFromAnotherOrigin(browser: Browser, { base, email, password, mails }: World) {
 	const server = createServer(async ({ url = "/" }, response) => {
@@ -104,10 +102,11 @@ async function tryApiPage(browser: Browser, base: string) {
 	await page.getByText("Signed in as").waitFor()
 	// These end the session or change the password.
 	const last = ["changePassword", "logout"]
-	const all = Object.entries(paths).flatMap(([path, item]) =>
-		Object.entries(item).map(([method, { operationId: id, tags }]) => ({ method, path, id: id ?? "", tag: tags?.[0] ?? "" })),
+	const operations = Object.entries(paths).flatMap(([path, item]) =>
+		Object.entries(item).flatMap(([method, { operationId: id, tags }]) =>
+			id ? [{ method, path, id, tag: tags?.[0] ?? "" }] : [],
+		),
 	)
-	const operations = all.filter(({ id }) => id)
 	operations.sort((one, other) => last.indexOf(one.id) - last.indexOf(other.id))
 	const refused: string[] = []
 	for (const { method, path, id, tag } of operations) {
@@ -131,8 +130,8 @@ async function walkWithPasskeys(browser: Browser, base: string) {
 	const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
 	const name = page.getByLabel("Nom de la clé d’accès")
 	await page.goto(`${base.replace("127.0.0.1", "localhost")}/_local/front`)
-	await page.getByLabel("Adresse e-mail").fill(EMAIL)
-	await page.getByLabel("Mot de passe").fill(PASSWORD)
+	await page.getByLabel("Adresse e-mail").fill("salma.khelifi@example.org")
+	await page.getByLabel("Mot de passe").fill("sept grenadiers en fleur")
 	await click("Se connecter")
 	await click("Ajouter une clé d’accès")
 	await name.waitFor()
