@@ -216,7 +216,7 @@ fn welcome(
     let mut others = String::new();
     for account in accounts.iter().filter(|account| account["email"] != email) {
         let text = |name: &str| account[name].as_str().unwrap_or_default();
-        others += &format!("    {:<15}{}  /  {}\n", text("name"), text("email"), text("password"));
+        others += &format!("    {:<17}{}  /  {}\n", text("name"), text("email"), text("password"));
     }
     format!(
         r#"
