@@ -1,45 +1,56 @@
 """Schemathesis hooks: callers, existing identifiers, and checks of response headers.
 
-Loaded by Schemathesis, which `infra/bin/check-answers` starts.
+`infra/bin/check-answers` runs them. The document's examples are sent as they are, to the demonstration data.
 """
 
 import collections
+import http.client
+import json
 import os
+from urllib.parse import urlsplit
 
 import schemathesis
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.generation.meta import CONTENT_TYPE_PROBES, CoverageScenario, TestPhase
 
-from stage import PREFIX, Stage
-from successes import SUCCESSES
-from tally import Tally
+from tally import METHODS, Tally
 
-STAGE = Stage(os.environ["ANSWERS_URL"])
+BASE = urlsplit(os.environ["ANSWERS_URL"])
+PREFIX = "/api/v1"
 TALLY = Tally(os.environ["ANSWERS_TALLY"])
-
+PASSWORD = "sept grenadiers en fleur"
+PEOPLE = {"best": "amina.bensalah@example.org", "committee admin": "salma.khelifi@example.org",
+          "trainer": "nizar.gharsalli@example.org", "member": "wassim.ferchiou@example.org",
+          "unverified": "khadija.damak@example.com"}
 # The callers of an operation, in turn. `best` has the rights to succeed.
 CALLERS = ["best", "best", "committee admin", "best", "member", "best", "anonymous", "best", "trainer", "best",
            "unverified", "best", "bad token"]
-# Operations that change the session, secrets or account of their caller. They are called by a throwaway account or
-# anonymously, because the other accounts are needed until the end.
-OF_ONESELF = {"logout", "listSessions", "endSession", "disableOtp", "generateOtp", "verifyOtp", "renewRecoveryCodes",
-              "changePassword", "changeUser", "exportUser", "changeAvatar", "requestEmailVerification",
-              "requestPhoneVerification", "verifyPhone", "passkeyRegistrationOptions", "createPasskey",
-              "listPasskeys", "renamePasskey", "deletePasskey"}
-# What a success consumes; the next call gets a new one.
-THROWAWAY, COURSE = ["throwaway", "sid", "passkeyId"], ["courseId", "questionId"]
-USED_UP = {"logout": THROWAWAY, "disableOtp": THROWAWAY, "verifyOtp": THROWAWAY, "changePassword": THROWAWAY,
-           "changeUser": THROWAWAY, "resetPassword": THROWAWAY, "endSession": ["sid"], "deletePasskey": ["passkeyId"],
-           "eraseUser": ["userId", *THROWAWAY], "changeUserStatus": ["userId"], "changeTeamMember": ["userId"],
-           "changeCommittee": ["committeeId"], "replaceCourse": COURSE, "archiveCourse": COURSE,
-           "publishCourse": COURSE, "publishCourseByGet": COURSE, "deleteQuestion": ["questionId"],
-           "deleteFile": ["fileId"], "removeOptOut": ["number"]}
-# Query parameters that identify an object, and its kind.
-NAMED = {"userID": "userId", "committeeID": "committeeId", "batchID": "batchId"}
 
 calls = collections.Counter()
-callers = {}
-cursors = {}
+callers, cursors, tokens = {}, {}, {}
+# By operation and name of the parameter.
+examples = collections.defaultdict(dict)
+
+
+def ask(method, path, body, token=""):
+    """The body of a successful response. Calls from 127.0.0.2, which wrong passwords in the checked calls do not lock."""
+    connection = http.client.HTTPConnection(BASE.netloc, timeout=30, source_address=("127.0.0.2", 0))
+    headers = {"Content-Type": "application/json", "Authorization": token}
+    connection.request(method, PREFIX + path, json.dumps(body), headers)
+    answer = json.load(connection.getresponse())
+    connection.close()
+    assert answer["code"] < 400, f"{method} {path}: {answer}"
+    return answer
+
+
+def sign_in(role):
+    return ask("POST", "/auth/login", {"email": PEOPLE[role], "password": PASSWORD})["user"]["token"]
+
+
+def token_of(role):
+    if role not in tokens:
+        tokens[role] = sign_in(role)
+    return tokens[role]
 
 
 def operation_of(case):
@@ -50,43 +61,42 @@ def is_example(case):
     return case.meta.phase.name == TestPhase.EXAMPLES
 
 
-def is_probe(case, *scenarios):
-    return getattr(case.meta.phase.data, "scenario", None) in scenarios
+def scenario_of(case):
+    return getattr(case.meta.phase.data, "scenario", None)
 
 
 def has_other_method(case):
-    return is_probe(case, CoverageScenario.UNSPECIFIED_HTTP_METHOD)
+    return scenario_of(case) == CoverageScenario.UNSPECIFIED_HTTP_METHOD
 
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    """Adds the prefix to every path without a `servers` entry: Schemathesis uses one server for all paths."""
+    """Reads the examples of parameters, and adds the prefix to paths: Schemathesis uses one server for all."""
+    for item in raw_schema["paths"].values():
+        for operation in (item[method] for method in METHODS & item.keys()):
+            for parameter in operation.get("parameters", []):
+                if "$ref" in parameter:
+                    parameter = raw_schema["components"]["parameters"][parameter["$ref"].rsplit("/", 1)[1]]
+                if "example" in parameter:
+                    examples[operation["operationId"]][parameter["name"]] = parameter["example"]
     paths = raw_schema["paths"].items()
     raw_schema["paths"] = {path if "servers" in item else PREFIX + path: item for path, item in paths}
 
 
 def role_of(case):
     """The caller of this call. Depends only on `calls`, so repeated questions before the call agree."""
-    operation = operation_of(case)
-    role = "best" if is_example(case) else CALLERS[calls[operation] % len(CALLERS)]
-    if operation in OF_ONESELF:
-        return "throwaway" if role == "best" else "anonymous"
-    return role
+    return "best" if is_example(case) else CALLERS[calls[operation_of(case)] % len(CALLERS)]
 
 
 @schemathesis.auth(refresh_interval=None)
 class Caller:
-    """The caller's token. As an auth provider, so that the check `ignored_auth` repeats a success without a token and
-    with an invalid one. Schemathesis does not call it for operations without `security`.
-    """
+    """The caller's token. As an auth provider, so that `ignored_auth` repeats a success without a valid token."""
 
     def get(self, case, context):
         role = role_of(case)
         if role == "anonymous":
             return None
-        if role == "bad token":
-            return STAGE.admin.token[:-4] + "AAAA"
-        return (STAGE.get("throwaway") if role == "throwaway" else STAGE.people[role]).token
+        return token_of("best")[:-4] + "AAAA" if role == "bad token" else token_of(role)
 
     def set(self, case, token, context):
         case.headers["Authorization"] = token
@@ -99,24 +109,28 @@ def before_call(context, case, kwargs):
         return
     callers[operation] = role_of(case) if "Authorization" in (case.headers or {}) else "anonymous"
     calls[operation] += 1
-    if is_example(case):
-        SUCCESSES[operation](STAGE, case)
-        return
     # Valid identifiers are replaced by existing ones, except in every fifth call, which gets a 404.
     turn = calls[operation] % 5
-    if turn == 0:
+    if operation == "endSession" and is_example(case):
+        # The session of the example ended when the password was changed.
+        sign_in("best")
+        sessions = ask("GET", "/auth/sessions", {}, token_of("best"))["sessions"]
+        case.path_parameters["sid"] = next(session["sid"] for session in sessions if not session["current"])
+    if turn == 0 or is_example(case):
         return
+    known = examples[operation]
     if case.path_parameters and not case.meta.is_negative_at(ParameterLocation.PATH):
-        case.path_parameters.update({name: STAGE.get(name) for name in case.path_parameters})
+        case.path_parameters.update({name: known[name] for name in case.path_parameters})
     if case.query and not case.meta.is_negative_at(ParameterLocation.QUERY):
-        case.query.update({name: STAGE.get(NAMED[name]) for name in NAMED.keys() & case.query.keys()})
+        ids = {"userID", "committeeID", "batchID"} & case.query.keys() & known.keys()
+        case.query.update({name: known[name] for name in ids})
         if "cursor" in case.query and operation in cursors:
             case.query["cursor"] = cursors[operation]
     if case.meta.is_negative_at(ParameterLocation.BODY):
         return
     if isinstance(case.body, dict) and "committeeID" in case.body:
-        case.body["committeeID"] = STAGE.home
-    # The conditions and idempotency keys of the examples would reject every change after the first.
+        case.body["committeeID"] = examples["showCommittee"]["committeeId"]
+    # Conditions and idempotency keys would reject every change after the first.
     if turn < 4 and case.headers:
         for name in ("If-Match", "If-None-Match", "Idempotency-Key"):
             case.headers.pop(name, None)
@@ -129,13 +143,25 @@ def after_call(context, case, response):
     operation = operation_of(case)
     caller = callers.get(operation, "anonymous")
     if has_other_method(case):
-        TALLY.count("another method", caller, response.status_code)
+        TALLY.count("another method", response.status_code)
         return
-    TALLY.count(operation, caller, response.status_code)
+    TALLY.count(operation, response.status_code)
     if response.status_code < 300:
-        STAGE.forget(*USED_UP.get(operation, []))
         if b'"nextCursor":"' in response.content:
             cursors[operation] = response.json()["nextCursor"]
+        take_back(operation, caller, case.body)
+
+
+def take_back(operation, caller, body):
+    """Undoes a success that would keep the callers from succeeding again."""
+    if operation == "logout":
+        tokens.pop(caller, None)
+    elif operation == "changePassword":
+        change = {"oldPassword": body["newPassword"], "newPassword": PASSWORD, "confirmPassword": PASSWORD}
+        ask("PUT", "/users/reset-password", change, token_of(caller))
+    elif operation == "changeCommittee":
+        path = f"/committees/{examples['showCommittee']['committeeId']}"
+        ask("PUT", path, {"isActive": True}, token_of("best"))
 
 
 def names(headers):
@@ -149,9 +175,7 @@ def hold(condition, what):
 
 @schemathesis.check
 def only_documented_headers(ctx, response, case):
-    """The document names every header of every response, standard headers included, so there are no exceptions except
-    `Content-Type`, which is the key below `content`.
-    """
+    """The document names every header but `Content-Type`, which is the key below `content`."""
     if has_other_method(case):
         return
     documented = case.operation.responses.find_by_status_code(response.status_code)
@@ -163,7 +187,7 @@ def only_documented_headers(ctx, response, case):
 @schemathesis.check
 def refused_content_types_conform(ctx, response, case):
     """Schemathesis does not check responses to its content type probes; they are documented too."""
-    if is_probe(case, *CONTENT_TYPE_PROBES):
+    if scenario_of(case) in CONTENT_TYPE_PROBES:
         documented = case.operation.responses.find_by_status_code(response.status_code)
         hold(documented, f"{response.status_code} is not documented")
         case.operation.validate_response(response, case=case)

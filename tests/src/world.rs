@@ -9,7 +9,6 @@ use dev::{
     edge_of,
     home::{self, LocalSettings},
     pages::Pages,
-    reference::Demonstration,
 };
 use domain::CommitteeId;
 use runtime::Clock;
@@ -115,8 +114,7 @@ impl World {
 
     /// Loads the demonstration data of `cargo dev seed`.
     pub async fn seed(&self) {
-        let filled =
-            dev::seed::fill(&self.settings, self.clock().clone(), "admin@example.org", PASSWORD);
+        let filled = dev::seed::fill(&self.setup);
         filled.await.expect("the demonstration data is valid");
     }
 
@@ -157,16 +155,7 @@ impl World {
 
     /// The handler of the local pages below `/_local`.
     pub fn pages(&self) -> Pages {
-        Pages::new(self.cloud.clone(), &self.setup, Value::Null, None)
-    }
-
-    /// As [`pages`](Self::pages), with an API reference that signs in.
-    pub fn pages_with_accounts(&self) -> Pages {
-        let (cloud, clock) = (self.cloud.clone(), self.clock().clone());
-        let email = "admin@example.org";
-        let demonstration = Demonstration::new(&self.settings, cloud, clock, email, PASSWORD);
-        let demonstration = demonstration.expect("the settings are complete");
-        Pages::new(self.cloud.clone(), &self.setup, Value::Null, Some(demonstration))
+        Pages::new(self.cloud.clone(), &self.setup, Value::Null, Vec::new())
     }
 
     /// All items of `table`, read directly from the local store.

@@ -192,9 +192,7 @@ fn cargo_dev_without_terminal_resets_only_with_yes() {
     assert!(is_done && !folder.exists(), "{output}");
 
     let (is_done, output) = dev(&binaries, &folder, &["--help"]);
-    assert!(is_done && output.contains("event <METHOD>"), "{output}");
+    assert!(is_done && output.contains("update"), "{output}");
     let (is_done, output) = dev(&binaries, &folder, &["rest"]);
     assert!(!is_done && output.contains("cargo dev rest"), "{output}");
-    let (is_done, output) = dev(&binaries, &folder, &["check"]);
-    assert!(is_done, "{output}");
 }

@@ -16,6 +16,9 @@ use common::{Edge, Route, Routes};
 use runtime::ConfigError;
 use store::Setup;
 
+/// The OpenAPI document.
+const OPENAPI: &str = include_str!("../../api/openapi.yaml");
+
 /// Returns the routes of a function.
 type RoutesOf = fn(&Setup) -> Result<Routes, ConfigError>;
 

@@ -13,11 +13,10 @@ use dev::{
     edge_of, front, home,
     home::LocalSettings,
     pages::{FRONT_PATH, Pages},
-    reference::Demonstration,
     seed, update, watch,
 };
 use runtime::{Clock, log_for_people};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 const USAGE: &str = "cargo dev …
@@ -148,9 +147,9 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
         if asks && is_used && !seed::is_there(&setup.store).await? {
             confirm(&format!("Add demonstration data to the data in {}?", folder.display()))?;
         }
-        seed::fill(&settings, clock.clone(), &email, &password).await?;
+        seed::fill(&setup).await?;
     }
-    let seeded = seed::welcome(&setup.store).await?;
+    let accounts = seed::accounts(&setup.store, [&email, &password]).await?;
 
     let folder = folder.canonicalize().unwrap_or(folder);
     let about =
@@ -158,10 +157,8 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
     let setup_of = |function: &str| settings.setup_of(function, &cloud, clock.clone());
     let edge = edge_of(&setup_of)?;
     let deliveries = delivery::run(cloud.clone(), Consumers::new(&setup_of)?);
-    print(&welcome(port, pages_port, &folder.display().to_string(), &email, &password, &seeded));
-    let demonstration =
-        Demonstration::new(&settings, cloud.clone(), clock.clone(), &email, &password)?;
-    let pages = Pages::new(cloud, &setup, about, Some(demonstration));
+    print(&welcome(port, pages_port, &folder.display().to_string(), &email, &password, &accounts));
+    let pages = Pages::new(cloud, &setup, about, accounts);
     let server = front::serve(listener, edge, Some(pages));
     let interrupted = tokio::signal::ctrl_c();
     match mode {
@@ -205,8 +202,13 @@ fn welcome(
     folder: &str,
     email: &str,
     password: &str,
-    seeded: &str,
+    accounts: &[Value],
 ) -> String {
+    let mut others = String::new();
+    for account in accounts.iter().filter(|account| account["email"] != email) {
+        let text = |name: &str| account[name].as_str().unwrap_or_default();
+        others += &format!("    {:<17}{}  /  {}\n", text("name"), text("email"), text("password"));
+    }
     format!(
         r#"
   Halqa is ready.
@@ -216,7 +218,7 @@ fn welcome(
     Inbox, faults  http://localhost:{pages_port}/_local
     Sign-in        {email}  /  {password}
     Data folder    {folder}
-{seeded}
+{others}
   Try it:
 
     curl -s http://localhost:{port}/api/v1/auth/login \

@@ -5,9 +5,8 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 /// The OpenAPI document, `infra/api/openapi.yaml`.
-pub static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
-    serde_yaml_ng::from_str(include_str!("../../api/openapi.yaml")).unwrap_or_default()
-});
+pub static DOCUMENT: LazyLock<Value> =
+    LazyLock::new(|| serde_yaml_ng::from_str(crate::OPENAPI).unwrap_or_default());
 
 /// An operation and its example.
 #[derive(Debug, Clone)]

@@ -21,7 +21,7 @@ use store::{AuditList, Setup, Store, StoreError};
 use crate::{
     console::{self, Fields, faults, mail, markup, people, service, tables, texts},
     home::LocalSettings,
-    reference::{Demonstration, Reference},
+    reference::Reference,
     requests::RequestLog,
 };
 use cloud::Cloud;
@@ -54,16 +54,11 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// The pages of `cloud`; `about` describes this process on the state page. The API reference signs in to the
-    /// accounts of `demonstration`.
-    pub fn new(
-        cloud: Cloud,
-        setup: &Setup,
-        about: Value,
-        demonstration: Option<Demonstration>,
-    ) -> Self {
+    /// The pages of `cloud`; `about` describes this process on the state page. The API reference signs in to
+    /// `accounts`.
+    pub fn new(cloud: Cloud, setup: &Setup, about: Value, accounts: Vec<Value>) -> Self {
         Self {
-            reference: Reference::new(cloud.clone(), demonstration),
+            reference: Reference::new(accounts),
             cloud,
             clock: setup.clock.clone(),
             store: setup.store.clone(),
@@ -103,7 +98,7 @@ impl Pages {
         if let Some(file) = asset(path) {
             return Some(file);
         }
-        if let Some(response) = self.reference.answer(request).await {
+        if let Some(response) = self.reference.answer(request) {
             return Some(response);
         }
         if let Some(page) = self.page(request, path).await {

@@ -1,10 +1,6 @@
 //! `/_local/api`: the API reference, the OpenAPI document shown by Scalar. All files are in this binary; nothing is
 //! loaded from other hosts.
 
-mod demonstration;
-mod document;
-mod examples;
-
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
     io::Write,
@@ -14,11 +10,10 @@ use std::{
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use http::{HeaderValue, Request, Response, StatusCode, header};
-use serde_json::{Value, json};
+use serde_json::Value as Json;
+use serde_yaml_ng::{Mapping, Value};
 
-pub use demonstration::Demonstration;
-
-use cloud::{Cloud, LocalError};
+use crate::OPENAPI;
 
 const PAGE: &str = include_str!("reference/page.html");
 /// Scalar's script, about 5 MB.
@@ -30,22 +25,21 @@ const POLICY: &str = "default-src 'none'; style-src 'self' 'unsafe-inline'; scri
 /// The files of the page.
 #[derive(Clone)]
 pub(crate) struct Reference {
-    cloud: Cloud,
-    /// Absent where no account can be signed in to, as in most tests.
-    demonstration: Option<Demonstration>,
+    /// The accounts that the page signs in to, as in [`seed::accounts`](crate::seed::accounts).
+    accounts: Vec<Json>,
 }
 
 impl Reference {
-    pub(crate) fn new(cloud: Cloud, demonstration: Option<Demonstration>) -> Self {
-        Self { cloud, demonstration }
+    pub(crate) const fn new(accounts: Vec<Json>) -> Self {
+        Self { accounts }
     }
 
     /// The file at the path of `request`, if it belongs to the page.
-    pub(crate) async fn answer(&self, request: &Request<Bytes>) -> Option<Response<Bytes>> {
+    pub(crate) fn answer(&self, request: &Request<Bytes>) -> Option<Response<Bytes>> {
         let mut response = match request.uri().path().trim_end_matches('/') {
             "/_local/api" => file("text/html; charset=utf-8", PAGE),
             "/_local/api/scalar.js" => SCRIPT.answer(request),
-            "/_local/api/openapi.json" => match self.document().await {
+            "/_local/api/openapi.json" => match self.document() {
                 Ok(document) => file("application/json", document),
                 Err(error) => {
                     let mut response = file("text/plain; charset=utf-8", error.to_string());
@@ -65,31 +59,22 @@ impl Reference {
         Some(response)
     }
 
-    /// The document with values of the running store in its examples. Without the demonstration data nothing is
-    /// created: then most examples are the ones of the file.
-    async fn document(&self) -> Result<Vec<u8>, LocalError> {
-        let records = self.cloud.items("records")?;
-        let accounts = match &self.demonstration {
-            Some(demonstration) => demonstration.accounts(&records)?,
-            None => Vec::new(),
-        };
-        let member = accounts.iter().find(|account| account["name"] == "Member");
-        let mut values = json!(accounts.first());
-        if let (Some(demonstration), Some(member)) = (&self.demonstration, member) {
-            match demonstration.values().await {
-                Ok(prepared) => values = prepared,
-                // For example because someone has changed the administrator's password.
-                Err(error) => tracing::warn!(%error, "the examples could not be prepared"),
+    /// The OpenAPI document with the accounts in `x-accounts`.
+    fn document(&self) -> Result<Vec<u8>, serde_yaml_ng::Error> {
+        let mut document: Mapping = serde_yaml_ng::from_str(OPENAPI)?;
+        let paths = document.get_mut("paths").and_then(Value::as_mapping_mut);
+        for path in
+            paths.into_iter().flat_map(Mapping::values_mut).filter_map(Value::as_mapping_mut)
+        {
+            // Scalar's requests ignore the servers of a path, but not those of an operation.
+            if let Some(servers) = path.shift_remove("servers") {
+                for operation in path.values_mut().filter_map(Value::as_mapping_mut) {
+                    operation.insert("servers".into(), servers.clone());
+                }
             }
-            values["member"] = member["userID"].clone();
-            values["memberEmail"] = member["email"].clone();
         }
-        // Read again, because the preparation creates what is missing.
-        let records = self.cloud.items("records")?;
-        let examples = examples::of_store(&records, &values);
-        document::render(&examples, &Value::Array(accounts)).map_err(|error| {
-            LocalError::new(format!("The OpenAPI document cannot be shown: {error}."))
-        })
+        document.insert("x-accounts".into(), serde_yaml_ng::to_value(&self.accounts)?);
+        Ok(serde_json::to_vec(&document).unwrap_or_default())
     }
 }
 

@@ -1,313 +1,249 @@
-//! `cargo dev seed`: creates demonstration data through requests to the API, so that all rules apply to it.
+//! `cargo dev seed`: writes the demonstration data. It has the objects whose ids stand in the examples of the OpenAPI
+//! document, so that the requests of the examples succeed, and a few more.
 
-mod client;
-mod messages;
+mod records;
 
-use std::fmt::Display;
+use std::time::Duration;
 
 use bytes::Bytes;
-use domain::Email;
-use http::{Method, Request, header};
-use http_body_util::Full;
-use hyper_util::{
-    client::legacy::{self, connect::HttpConnector},
-    rt::TokioExecutor,
+use domain::{
+    BatchId, Instant, Profile,
+    batch::{Batch, Chunk, Entry},
+    committee::Committee,
+    course::Course,
+    file::{File, Status},
+    login_activity::{Location, LoginActivity},
+    outbox::State,
+    passkey::Passkey,
+    question::Question,
+    session::Session,
+    sms::{OptOut, Recipient, Sms, Text},
+    user::User,
 };
-use runtime::Clock;
+use identity::password::Hasher;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{Setup, Store};
+use storage::{Objects, file_key, upload_key};
+use store::{CommitOutcome, NewUser, Outbound, Reservation, Setup, Store, Transaction, chunk_pk};
 
-use crate::{edge, home::LocalSettings};
+use self::records::all;
 use cloud::LocalError;
 
-pub(crate) use client::Client;
-
 /// The password of all demonstration accounts.
-const PASSWORD: &str = "sept grenadiers en fleur";
-/// The boundary of multipart forms; none of the files contains it.
-const BOUNDARY: &str = "between-the-parts-of-a-form";
+pub(crate) const PASSWORD: &str = "sept grenadiers en fleur";
+/// How long sessions last, and a message that is being sent stays so.
+const DAY: Duration = Duration::from_secs(86_400);
+/// The quota of a person, in bytes.
+const QUOTA: u64 = 1_000_000_000;
+/// A page without content. Readers find its objects without a table of their positions.
+const PDF: &str = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>endobj\ntrailer<</Root 1 0 R>>\n";
 
-/// Creates the demonstration data unless it exists.
-///
-/// # Errors
-/// When the administrator cannot sign in, or a request is rejected.
-pub async fn fill(
-    settings: &LocalSettings,
-    clock: Clock,
-    admin_email: &str,
-    admin_password: &str,
-) -> Result<(), LocalError> {
-    let seed = Seed::read()?;
-    let setup = setup(settings, clock)?;
-    if seed.is_there(&setup.store).await? {
-        return Ok(());
-    }
-    let anonymous = Client::new(edge(&setup)?);
-    let admin = anonymous.signed_in(admin_email, admin_password).await.map_err(|error| {
-        let settings = "LOCAL_ADMIN_EMAIL, LOCAL_ADMIN_PASSWORD";
-        LocalError::new(format!("Seeding must sign in as the local administrator, with a password only ({settings}): {error}"))
-    })?;
-    seed.import(&anonymous, &admin, &setup).await.map_err(|error| {
-        LocalError::new(format!(
-            "{error} Data created before this error is kept: `cargo dev reset` deletes it."
-        ))
-    })
+/// A text message of the demonstration data, with its text.
+#[derive(Deserialize)]
+struct Message {
+    #[serde(flatten)]
+    sms: Sms,
+    message: Text,
 }
 
-/// The setup of a service with `settings`, but without its limits on requests, registrations, files and text messages.
-///
-/// # Errors
-/// When a setting or a key is missing or malformed.
-pub(crate) fn setup(settings: &LocalSettings, clock: Clock) -> Result<Setup, LocalError> {
-    let mut settings = settings.clone();
-    settings
-        .set("API_PREFIXES", "/api/v1")
-        .set("REGISTRATION", "open")
-        .set("SMS_COUNTRY_CODES", "216")
-        .set("SMS_RATE_PER_SECOND", "1000");
-    for limit in [
-        "RATE_LIMIT",
-        "REGISTER_PER_HOUR",
-        "FILE_MAX_BYTES",
-        "FILE_QUOTA_BYTES",
-        "SMS_PER_USER_DAY",
-        "SMS_PER_COMMITTEE_DAY",
-    ] {
-        settings.set(limit, "1000000");
-    }
-    settings.setup(clock)
+/// A batch of the demonstration data, with its text.
+#[derive(Deserialize)]
+struct Batched {
+    #[serde(flatten)]
+    batch: Batch,
+    message: Text,
 }
 
-/// The people of the demonstration data, as in `seed.json`, each with the `password` of their account.
+/// The people of the demonstration data.
 ///
 /// # Errors
 /// When the demonstration data is malformed.
-pub(crate) fn people() -> Result<Vec<Value>, LocalError> {
-    let people = Seed::read()?.people.into_iter();
-    Ok(people.map(|person| with(&person, json!({ "password": PASSWORD }))).collect())
+pub(crate) fn people() -> Result<Vec<User>, LocalError> {
+    let (mut people, passkeys): (Vec<User>, _) = (all("users", &json!({}))?, passkeys()?);
+    for user in &mut people {
+        user.is_mailbox_verified = Some(user.is_verified);
+        let own = passkeys.iter().filter(|passkey| passkey.user_id == user.user_id).count();
+        user.passkeys = u32::try_from(own).unwrap_or(u32::MAX);
+    }
+    Ok(people)
 }
 
-/// Whether the demonstration data was created: one of its people has an account.
+fn passkeys() -> Result<Vec<Passkey>, LocalError> {
+    let mut passkeys: Vec<Passkey> = all("passkeys", &json!({}))?;
+    for passkey in &mut passkeys {
+        // No authenticator has it.
+        passkey.credential.credential_id = passkey.passkey_id.to_string();
+    }
+    Ok(passkeys)
+}
+
+/// Whether the demonstration data was written: one of its people has an account.
 ///
 /// # Errors
 /// When the store does not answer.
 pub async fn is_there(store: &Store) -> Result<bool, LocalError> {
-    Seed::read()?.is_there(store).await
+    for person in people()? {
+        if store.email_owner(&person.email).await?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
-/// A text about who can sign in, for the welcome message; empty without demonstration data.
+/// The accounts that the API reference offers: `name`, `email` and `password` of a person of each profile, or of the
+/// `administrator` without demonstration data.
 ///
 /// # Errors
 /// As [`is_there`].
-pub async fn welcome(store: &Store) -> Result<String, LocalError> {
-    let seed = Seed::read()?;
-    if !seed.is_there(store).await? {
-        return Ok(String::new());
+pub async fn accounts(store: &Store, administrator: [&str; 2]) -> Result<Vec<Value>, LocalError> {
+    let account = |name: &str, email: &str, password: &str| json!({ "name": name, "email": email, "password": password });
+    if !is_there(store).await? {
+        let [email, password] = administrator;
+        return Ok(vec![account("Super admin", email, password)]);
     }
-    let lines: String = seed
-        .people
-        .iter()
-        .filter(|person| person["shownAs"].is_string())
-        .map(|person| {
-            let (role, email) = (text(&person["shownAs"]), text(&person["email"]));
-            format!("    {role:<25}{email}\n")
-        })
-        .collect();
-    Ok(format!("\n  Demonstration data. Password of all accounts: {PASSWORD}\n\n{lines}"))
+    let people = people()?;
+    let profiles = [
+        (Profile::SuperAdmin, "Super admin"),
+        (Profile::CommitteeAdmin, "Committee admin"),
+        (Profile::Trainer, "Trainer"),
+        (Profile::Member, "Member"),
+    ];
+    let first = |(profile, name)| {
+        let mut fit = people.iter().filter(|user| user.is_active && user.is_verified);
+        let person = fit.find(|user| user.profile == profile)?;
+        Some(account(name, person.email.as_str(), PASSWORD))
+    };
+    Ok(profiles.into_iter().filter_map(first).collect())
 }
 
-/// The content of `seed.json`. It refers to people and committees by their index.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Seed {
-    committees: Vec<Value>,
-    people: Vec<Value>,
-    courses: Vec<Value>,
-    files: Vec<Value>,
-    opt_outs: Vec<Value>,
-    messages: Vec<Value>,
-    batches: Vec<Value>,
-}
-
-impl Seed {
-    fn read() -> Result<Self, LocalError> {
-        serde_json::from_str(include_str!("seed.json")).map_err(|error| {
-            LocalError::new(format!("The demonstration data is malformed: {error}."))
-        })
-    }
-
-    async fn is_there(&self, store: &Store) -> Result<bool, LocalError> {
-        for person in &self.people {
-            let email: Email = text(&person["email"]).parse().map_err(|_| {
-                LocalError::new("The demonstration data contains an invalid e-mail address.")
-            })?;
-            if store.email_owner(&email).await?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    async fn import(
-        &self,
-        anonymous: &Client,
-        admin: &Client,
-        setup: &Setup,
-    ) -> Result<(), LocalError> {
-        let (mut committees, mut people) = (Vec::new(), Vec::new());
-        for committee in &self.committees {
-            // Registration needs an active committee; closed ones are closed at the end.
-            let created = admin
-                .send(Method::POST, "/committees", with(committee, json!({ "isActive": true })))
-                .await?;
-            committees.push(created["committee"]["committeeID"].clone());
-        }
-        for person in &self.people {
-            people.push(
-                register(person, at(&committees, &person["committee"])?, anonymous, admin).await?,
-            );
-        }
-        messages::create_opt_outs(self, &people).await?;
-        for course in &self.courses {
-            create_course(course, at(&people, &course["author"])?).await?;
-        }
-        for file in &self.files {
-            create_file(file, at(&people, &file["owner"])?).await?;
-        }
-        messages::create(self, &people, setup).await?;
-        for (_, id) in self
-            .committees
-            .iter()
-            .zip(&committees)
-            .filter(|(committee, _)| committee["isActive"] == false)
-        {
-            admin
-                .send(
-                    Method::PUT,
-                    &format!("/committees/{}", text(id)),
-                    json!({ "isActive": false }),
-                )
-                .await?;
-        }
-        Ok(())
-    }
-}
-
-/// Registers `person` in `committee`, sets profile, permissions and verification, signs in, and then deactivates them if
-/// they are inactive.
-async fn register(
-    person: &Value,
-    committee: &Value,
-    anonymous: &Client,
-    admin: &Client,
-) -> Result<Client, LocalError> {
-    let account = with(person, json!({ "password": PASSWORD, "committeeID": committee }));
-    let created = anonymous.send(Method::POST, "/users/register", account).await?;
-    let rights = json!({ "profile": person["profile"], "permissions": person["permissions"], "isVerified": person["isVerified"] });
-    let id = text(&created["user"]["userID"]);
-    admin.send(Method::PUT, &format!("/team/{id}"), rights).await?;
-    let client = anonymous.signed_in(text(&person["email"]), PASSWORD).await?;
-    if person["isActive"] == false {
-        let status = json!({ "isActive": false });
-        admin.send(Method::PUT, &format!("/users/user-status/{id}"), status).await?;
-    }
-    Ok(client)
-}
-
-async fn create_course(course: &Value, author: &Client) -> Result<(), LocalError> {
-    let created = author.send(Method::POST, "/courses", course["course"].clone()).await?;
-    let id = text(&created["course"]["courseID"]);
-    if course["questions"].as_array().is_some_and(|questions| !questions.is_empty()) {
-        author
-            .send(
-                Method::POST,
-                &format!("/courses/questions/{id}"),
-                json!({ "questions": course["questions"] }),
-            )
-            .await?;
-    }
-    match text(&course["state"]) {
-        "PUBLISHED" => author
-            .send(Method::POST, &format!("/courses/{id}/publish"), Value::Null)
-            .await
-            .map(drop),
-        "ARCHIVED" => {
-            author.send(Method::DELETE, &format!("/courses/{id}"), Value::Null).await.map(drop)
-        }
-        _ => Ok(()),
-    }
-}
-
-async fn create_file(file: &Value, owner: &Client) -> Result<(), LocalError> {
-    let created = announce(file, owner).await?;
-    if file["status"] == "PENDING" {
+/// Writes the demonstration data unless it is there.
+///
+/// # Errors
+/// When the store or the bucket does not answer.
+pub async fn fill(setup: &Setup) -> Result<(), LocalError> {
+    let (store, now) = (&setup.store, setup.clock.now());
+    if is_there(store).await? {
         return Ok(());
     }
-    upload(file, &created["upload"]).await?;
-    let id = text(&created["file"]["fileID"]);
-    owner.send(Method::POST, &format!("/files/{id}/complete"), Value::Null).await.map(drop)
+    for committee in all::<Committee>("committees", &json!({}))? {
+        commit(store, |tx| tx.create_committee(&committee)).await?;
+    }
+    let password_hash = Hasher::default()
+        .hash(&PASSWORD.into())
+        .await
+        .map_err(|error| LocalError::new(error.to_string()))?;
+    let people = people()?;
+    for user in &people {
+        let new = NewUser { user: user.clone(), password_hash: password_hash.clone() };
+        let before = User { is_active: false, ..user.clone() };
+        commit(store, |tx| {
+            tx.new_user(&new);
+            tx.update_admins(&before, user);
+        })
+        .await?;
+    }
+    for passkey in passkeys()? {
+        let owner = people.iter().find(|user| user.user_id == passkey.user_id);
+        if let Some(owner) = owner {
+            commit(store, |tx| tx.add_passkey(&passkey, owner.committee_id)).await?;
+        }
+    }
+    for opt_out in all::<OptOut>("optOuts", &json!({}))? {
+        commit(store, |tx| tx.opt_out(&opt_out)).await?;
+    }
+    add_sessions(store, now).await?;
+    add_courses(store).await?;
+    add_files(setup, now).await?;
+    add_messages(store, now).await
 }
 
-/// Uploads `file` without completing it, and returns its id.
-pub(crate) async fn upload_file(file: &Value, owner: &Client) -> Result<String, LocalError> {
-    let created = announce(file, owner).await?;
-    upload(file, &created["upload"]).await?;
-    Ok(text(&created["file"]["fileID"]).to_owned())
+/// Commits a transaction of `write`.
+async fn commit(store: &Store, write: impl FnOnce(&mut Transaction)) -> Result<(), LocalError> {
+    let mut tx = store.transaction();
+    write(&mut tx);
+    match tx.commit().await? {
+        CommitOutcome::Committed => Ok(()),
+        CommitOutcome::ConditionFailed(part) => Err(LocalError::new(format!(
+            "A part of the demonstration data is there already ({part:?}): `cargo dev reset` deletes all data."
+        ))),
+    }
 }
 
-/// Creates the record of `file`, and returns it with the form for its upload.
-async fn announce(file: &Value, owner: &Client) -> Result<Value, LocalError> {
-    let size = json!({ "size": text(&file["text"]).len() });
-    owner.send(Method::POST, "/files", with(file, size)).await
+async fn add_sessions(store: &Store, now: Instant) -> Result<(), LocalError> {
+    let times = json!({ "createdAt": now, "lastActive": now, "authTime": now, "expiresAt": now.after(DAY) });
+    for session in all::<Session>("sessions", &times)? {
+        let Session { user_id, ip, agent, amr, .. } = session.clone();
+        let activity = LoginActivity::new(user_id, ip, Location::default(), agent, amr, now);
+        let (tx, mut reserved) = (store.transaction(), Reservation::default());
+        // Nothing is added whose condition could fail.
+        let _ = store.sign_in(&session, activity, tx, &mut reserved).await?;
+    }
+    Ok(())
 }
 
-/// Uploads `file` to the bucket with `form`, as a browser does.
-async fn upload(file: &Value, form: &Value) -> Result<(), LocalError> {
-    let refused = |why: &dyn Display| {
-        LocalError::new(format!("The bucket rejected the file {}: {why}.", file["name"]))
-    };
-    let part = |head: &str, content: &Value| {
-        format!(
-            "--{BOUNDARY}\r\nContent-Disposition: form-data; {head}\r\n\r\n{}\r\n",
-            text(content)
-        )
-    };
-    let fields = form["fields"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, value)| part(&format!("name=\"{name}\""), value));
-    let parts: String =
-        fields.chain([part("name=\"file\"; filename=\"file\"", &file["text"])]).collect();
-    let request = Request::post(text(&form["url"]))
-        .header(header::CONTENT_TYPE, format!("multipart/form-data; boundary={BOUNDARY}"));
-    let request = request
-        .body(Full::<Bytes>::from(format!("{parts}--{BOUNDARY}--\r\n")))
-        .map_err(|error| refused(&error))?;
-    let sent = legacy::Client::builder(TokioExecutor::new())
-        .build(HttpConnector::new())
-        .request(request)
-        .await;
-    let status = sent.map_err(|error| refused(&error))?.status();
-    if status.is_success() { Ok(()) } else { Err(refused(&status)) }
+async fn add_courses(store: &Store) -> Result<(), LocalError> {
+    let questions: Vec<Question> = all("questions", &json!({}))?;
+    for course in all::<Course>("courses", &json!({ "questionCount": 0 }))? {
+        let id = course.outline.course_id;
+        commit(store, |tx| tx.new_course(&course)).await?;
+        let own = questions.iter().filter(|question| question.course_id == id);
+        let own: Vec<Question> = own.cloned().collect();
+        if let Some(before) = store.questionnaire(id).await?.filter(|_| !own.is_empty()) {
+            commit(store, |tx| tx.add_questions(&before, &own, course.outline.updated_at)).await?;
+        }
+    }
+    Ok(())
 }
 
-/// The element of `list` with the index `index`.
-fn at<'a, T>(list: &'a [T], index: &Value) -> Result<&'a T, LocalError> {
-    let index = index.as_u64().and_then(|index| usize::try_from(index).ok());
-    index.and_then(|index| list.get(index)).ok_or_else(|| {
-        LocalError::new("The demonstration data contains an index that is out of range.")
-    })
+async fn add_files(setup: &Setup, now: Instant) -> Result<(), LocalError> {
+    let objects = Objects::new(&setup.aws, &setup.settings)?;
+    for file in all::<File>("files", &json!({ "createdAt": now }))? {
+        let kind = file.content_type.code();
+        let mut content =
+            if kind == "application/pdf" { PDF } else { file.name.as_str() }.as_bytes().to_vec();
+        content.resize(usize::try_from(file.size).unwrap_or_default(), b'\n');
+        let is_ready = file.status == Status::Ready;
+        let key = if is_ready { file_key(file.file_id) } else { upload_key(file.file_id) };
+        let stored = objects.put(&key, kind, Bytes::from(content)).await;
+        stored.map_err(|error| LocalError::new(format!("The bucket rejected a file: {error}.")))?;
+        let id = file.file_id;
+        setup.store.create_file(&File { status: Status::Pending, ..file }, QUOTA).await?;
+        if is_ready {
+            setup.store.complete_file(id).await?;
+        }
+    }
+    Ok(())
 }
 
-/// `object` with `more` fields.
-pub(crate) fn with(object: &Value, more: Value) -> Value {
-    let fields = [object.as_object(), more.as_object()].into_iter().flatten().flatten();
-    fields.map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
-/// The string `value`; empty for other types.
-pub(crate) fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+/// Queues the messages, and then brings each to its state, through the writes by which messages are sent.
+async fn add_messages(store: &Store, now: Instant) -> Result<(), LocalError> {
+    let times = json!({ "createdAt": now, "updatedAt": now });
+    let messages: Vec<Message> = all("sms", &times)?;
+    for Message { sms, message } in messages.iter().filter(|message| message.sms.batch_id.is_none())
+    {
+        let queued = Sms { status: State::Queued, failure: None, ..sms.clone() };
+        commit(store, |tx| tx.accept_sms(&queued, message)).await?;
+    }
+    for Batched { batch, message } in all("batches", &times)? {
+        let entries = messages.iter().filter_map(|Message { sms, message }| {
+            let (of, place) = BatchId::of_message(sms.sms_id)?;
+            let recipient = Recipient { to: sms.to.clone(), client_ref: sms.client_ref.clone() };
+            (of == batch.batch_id).then(|| Entry { place, recipient, text: Some(message.clone()) })
+        });
+        let (batch_id, sending) = (batch.batch_id, batch.sending.clone());
+        let chunk = Chunk { batch_id, number: 0, sending, entries: entries.collect() };
+        commit(store, |tx| tx.accept_batch(&batch, Some(&message), &[chunk])).await?;
+        store.expand_chunk(&chunk_pk(batch_id, 0), now).await?;
+    }
+    for Message { sms, .. } in messages.iter().filter(|message| message.sms.status != State::Queued)
+    {
+        let what = Outbound::Sms(sms.sms_id);
+        let Some(claimed) = store.claim(what, now.after(DAY), now).await? else {
+            continue;
+        };
+        if sms.status != State::Sending {
+            store.record_outcome(what, claimed.attempts, sms.status, sms.failure, now).await?;
+        }
+    }
+    Ok(())
 }

@@ -53,7 +53,7 @@ fn main() -> Result<()> {
 
 async fn run(named: Vec<String>) -> Result<()> {
     let mut service = LocalService::start(Tables::Memory, &[]).await?;
-    seed::fill(&service.settings, Clock::default(), EMAIL, PASSWORD).await?;
+    seed::fill(&service.settings.setup(Clock::default())?).await?;
     let body = json!({ "email": EMAIL, "password": PASSWORD });
     let login = call(&service.edge, "POST", "/auth/login", "", &body).await?.cost;
     let plain = service.settings.get("AWS_ENDPOINT_URL").unwrap_or_default();
