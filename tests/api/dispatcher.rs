@@ -233,10 +233,8 @@ async fn sign_in_from_new_device_notifies_the_owner() {
     let curl = world.anonymous().with("user-agent", "curl/8.5.0");
     for (person, expected) in [(&firefox, 0), (&firefox, 0), (&curl, 1), (&curl, 1), (&firefox, 1)]
     {
-        person
-            .login("admin@example.org", tests::PASSWORD)
-            .await
-            .expect_success(Message::LoginSuccess);
+        let answer = person.login("admin@example.org", tests::PASSWORD).await;
+        answer.expect_success(Message::LoginSuccess);
         assert_eq!(world.mails("admin@example.org").await.len(), expected);
     }
     assert!(world.mails("admin@example.org").await[0]["text"].as_str().unwrap().contains("curl"));
@@ -249,11 +247,8 @@ async fn mail_to_a_domain_that_receives_none_is_not_sent() {
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@halqa.invalid", "password": "clé de sol et fa",
         "committeeID": world.committee(),
     });
-    world
-        .anonymous()
-        .post("/users/register", payload)
-        .await
-        .expect_success(Message::UserRegistered);
+    let answer = world.anonymous().post("/users/register", payload).await;
+    answer.expect_success(Message::UserRegistered);
     world.deliver().await;
     assert_eq!((mails(&world), states(&world)), (0, vec!["FAILED".to_owned()]));
 }
@@ -319,9 +314,8 @@ async fn task_failing_for_a_day_becomes_dead_letter_until_replayed() {
     let world = World::new().await;
     let someone = world.person(NewPerson::with(Profile::Member)).await;
     let announced = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
-    let file = someone.post("/files", announced).await.expect_success(Message::FileCreated)["file"]
-        ["fileID"]
-        .clone();
+    let answer = someone.post("/files", announced).await;
+    let file = answer.expect_success(Message::FileCreated)["file"]["fileID"].clone();
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     let dead_letters = || async { ops::dead_letters(world.setup()).await.unwrap() };
     for _ in 0..60 {

@@ -15,10 +15,8 @@ async fn archived_course_leaves_lists_and_cannot_be_changed() {
         .post(&format!("/courses/questions/{id}"), json!({ "questions": [question("Pourquoi ?")] }))
         .await
         .expect_success(Message::QuestionsAdded);
-    let question_id = trainer.get(&path).await.expect_ok()["questions"][0]["questionID"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let answer = trainer.get(&path).await;
+    let question_id = answer.expect_ok()["questions"][0]["questionID"].as_str().unwrap().to_owned();
     world.deliver().await;
     let archived =
         trainer.delete(&path).await.expect_success(Message::CourseArchived)["course"].clone();
@@ -43,24 +41,16 @@ async fn archived_course_leaves_lists_and_cannot_be_changed() {
     );
     trainer.put(&path, payload("Brasage")).await.expect_error(ErrorCode::CourseArchived);
     for word in ["publish", "to-draft"] {
-        trainer
-            .post(&format!("{path}/{word}"), json!({}))
-            .await
-            .expect_error(ErrorCode::CourseArchived);
+        let answer = trainer.post(&format!("{path}/{word}"), json!({})).await;
+        answer.expect_error(ErrorCode::CourseArchived);
     }
     let questions = format!("/courses/questions/{id}");
-    trainer
-        .post(&questions, json!({ "questions": [question("Comment ?")] }))
-        .await
-        .expect_error(ErrorCode::CourseArchived);
-    trainer
-        .put(&format!("{questions}/{question_id}"), question("Comment ?"))
-        .await
-        .expect_error(ErrorCode::CourseArchived);
-    trainer
-        .delete(&format!("{questions}/{question_id}"))
-        .await
-        .expect_error(ErrorCode::CourseArchived);
+    let answer = trainer.post(&questions, json!({ "questions": [question("Comment ?")] })).await;
+    answer.expect_error(ErrorCode::CourseArchived);
+    let answer = trainer.put(&format!("{questions}/{question_id}"), question("Comment ?")).await;
+    answer.expect_error(ErrorCode::CourseArchived);
+    let answer = trainer.delete(&format!("{questions}/{question_id}")).await;
+    answer.expect_error(ErrorCode::CourseArchived);
     assert_eq!(
         trainer.get(&format!("{questions}/{question_id}")).await.expect_ok()["question"]["question"],
         "Pourquoi ?"

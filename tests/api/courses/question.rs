@@ -34,10 +34,8 @@ async fn question_is_visible_to_those_who_see_its_course() {
         (&json!("deux"), &json!(2), &json!(id))
     );
     world.member().await.get(&paths[1]).await.expect_error(ErrorCode::CourseNotFound);
-    trainer
-        .get(&format!("/courses/questions/{id}/x"))
-        .await
-        .expect_error(ErrorCode::QuestionNotFound);
+    let answer = trainer.get(&format!("/courses/questions/{id}/x")).await;
+    answer.expect_error(ErrorCode::QuestionNotFound);
     trainer.get(&paths[1].replace(&id, "x")).await.expect_error(ErrorCode::CourseNotFound);
     let (_, others) = course_with_questions(&trainer, &["trois"]).await;
     let foreign = format!("/courses/questions/{id}/{}", others[0].rsplit('/').next().unwrap());
@@ -53,9 +51,8 @@ async fn change_replaces_the_question_in_its_place() {
     let (id, paths) = course_with_questions(&trainer, &["un", "deux", "trois"]).await;
     let before = trainer.get(&paths[1]).await.expect_ok()["question"].clone();
     let body = json!({ "language": "AR", "question": "لماذا؟", "questionType": "DROPDOWN", "required": true, "options": ["أ", "ب"] });
-    let after = trainer.put(&paths[1], body.clone()).await.expect_success(Message::QuestionUpdated)
-        ["question"]
-        .clone();
+    let answer = trainer.put(&paths[1], body.clone()).await;
+    let after = answer.expect_success(Message::QuestionUpdated)["question"].clone();
     let mut expected = before;
     for (field, value) in body.as_object().unwrap() {
         expected[field] = value.clone();
@@ -64,17 +61,6 @@ async fn change_replaces_the_question_in_its_place() {
     assert_eq!(trainer.get(&paths[1]).await.expect_ok()["question"], expected);
     assert_eq!(questions_of(&trainer, &id).await, ["un", "لماذا؟", "trois"]);
     assert_eq!(trainer.get(&format!("/courses/{id}")).await.expect_ok()["course"]["version"], 3);
-    trainer.put(&paths[1], json!({ "order": 1 })).await.expect_error(ErrorCode::Validation);
-    for (value, error_code) in [
-        (json!(-1), ErrorCode::FieldValue),
-        (json!(1e30), ErrorCode::FieldValue),
-        (json!("1"), ErrorCode::FieldType),
-        (json!(1.5), ErrorCode::FieldType),
-    ] {
-        let mut body = question("deux");
-        body["order"] = value;
-        trainer.put(&paths[1], body).await.expect_field_error("order", error_code);
-    }
 }
 
 #[tokio::test]

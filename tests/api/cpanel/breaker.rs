@@ -45,10 +45,8 @@ async fn rejected_token_opens_breaker_for_fifteen_minutes_in_all_processes() {
                 Ok(true)
             );
         }
-        person
-            .post("/cpanel/subdomain", payload("cours"))
-            .await
-            .expect_error(ErrorCode::CpanelUnavailable);
+        let answer = person.post("/cpanel/subdomain", payload("cours")).await;
+        answer.expect_error(ErrorCode::CpanelUnavailable);
     }
     world.clock().advance(Duration::from_secs(14 * 60));
     admin.get("/cpanel/domains").await.expect_error(ErrorCode::CpanelUnavailable);

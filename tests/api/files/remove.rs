@@ -22,19 +22,15 @@ async fn deleted_file_is_gone_and_its_quota_is_freed() {
     let world = World::new().await;
     let member = world.member().await;
     let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
-    let url = member.get(&format!("/files/{id}")).await.expect_ok()["file"]["url"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let answer = member.get(&format!("/files/{id}")).await;
+    let url = answer.expect_ok()["file"]["url"].as_str().unwrap().to_owned();
     member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
     let page = member.get("/files/my-files").await.expect_ok();
     assert_eq!((&page["files"], &page["usage"]["bytes"]), (&json!([]), &json!(0)));
     member.get(&format!("/files/{id}")).await.expect_error(ErrorCode::FileNotFound);
     member.delete(&format!("/files/{id}")).await.expect_error(ErrorCode::FileNotFound);
-    member
-        .post(&format!("/files/{id}/complete"), json!({}))
-        .await
-        .expect_error(ErrorCode::FileNotFound);
+    let answer = member.post(&format!("/files/{id}/complete"), json!({})).await;
+    answer.expect_error(ErrorCode::FileNotFound);
     world.deliver().await;
     assert_eq!(fetch(&url).await.0, 404);
 }
@@ -49,10 +45,8 @@ async fn upload_after_deletion_is_removed_later() {
     member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
     world.deliver().await;
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
-    member
-        .post(&format!("/files/{id}/complete"), json!({}))
-        .await
-        .expect_error(ErrorCode::FileNotFound);
+    let answer = member.post(&format!("/files/{id}/complete"), json!({})).await;
+    answer.expect_error(ErrorCode::FileNotFound);
     assert_eq!(sizes(&world, id).await, [Some(5), None]);
     world.sweep().await;
     assert_eq!(files_left(&world), 1, "its form is still valid");
@@ -112,10 +106,8 @@ async fn deletion_succeeds_while_the_bucket_is_unreachable() {
     let world = World::new().await;
     let member = world.member().await;
     let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
-    let url = member.get(&format!("/files/{id}")).await.expect_ok()["file"]["url"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let answer = member.get(&format!("/files/{id}")).await;
+    let url = answer.expect_ok()["file"]["url"].as_str().unwrap().to_owned();
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
     world.deliver().await;

@@ -24,11 +24,8 @@ async fn password_and_code_disable_otp_and_notify_the_owner() {
     disable(&member, json!({ "password": PASSWORD, "code": totp_app.code(&world) }))
         .await
         .expect_success(Message::OtpDisabled);
-    world
-        .anonymous()
-        .login(member.user().email.as_str(), PASSWORD)
-        .await
-        .expect_success(Message::LoginSuccess);
+    let answer = world.anonymous().login(member.user().email.as_str(), PASSWORD).await;
+    answer.expect_success(Message::LoginSuccess);
     let view = member.get("/auth/check").await.expect_ok();
     assert_eq!(
         (&view["user"]["isOtpEnabled"], &view["user"]["isOtpVerified"]),

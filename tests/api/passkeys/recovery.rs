@@ -10,10 +10,8 @@ async fn without_mailbox(world: &World) -> Person {
     let person = world.person(new).await;
     let path = format!("/team/{}", person.user().user_id);
     let admin = world.admin().await;
-    admin
-        .put(&path, json!({ "isVerified": true }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = admin.put(&path, json!({ "isVerified": true })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     person
 }
 
@@ -38,10 +36,8 @@ async fn first_code_by_mail_outside_a_session_removes_passkeys() {
         let anonymous = world.anonymous();
         match way {
             "verification" => {
-                person
-                    .post("/users/email-verification", json!({}))
-                    .await
-                    .expect_success(Message::VerificationSent);
+                let answer = person.post("/users/email-verification", json!({})).await;
+                answer.expect_success(Message::VerificationSent);
                 let code = world.mailed_code(email).await;
                 anonymous
                     .put("/users/email-verification", json!({ "email": email, "code": code }))
@@ -58,21 +54,15 @@ async fn first_code_by_mail_outside_a_session_removes_passkeys() {
                 let payload = json!({
                     "email": email, "code": code, "newPassword": new, "confirmPassword": new,
                 });
-                anonymous
-                    .post("/users/reset-password", payload)
-                    .await
-                    .expect_success(Message::PasswordChanged);
+                let answer = anonymous.post("/users/reset-password", payload).await;
+                answer.expect_success(Message::PasswordChanged);
             }
             _ => {
-                anonymous
-                    .post("/auth/passwordless", json!({ "email": email }))
-                    .await
-                    .expect_success(Message::PasswordlessSent);
+                let answer = anonymous.post("/auth/passwordless", json!({ "email": email })).await;
+                answer.expect_success(Message::PasswordlessSent);
                 let code = world.mailed_link(email).await;
-                anonymous
-                    .get(&format!("/auth/passwordless?code={code}"))
-                    .await
-                    .expect_success(Message::LoginSuccess);
+                let answer = anonymous.get(&format!("/auth/passwordless?code={code}")).await;
+                answer.expect_success(Message::LoginSuccess);
             }
         }
         expect_removed(&world, &person, authenticator).await;
@@ -85,10 +75,8 @@ async fn first_code_by_mail_in_a_session_keeps_passkeys() {
     let person = without_mailbox(&world).await;
     let email = person.user().email.as_str();
     let mut authenticator = Authenticator::registered_by(&person).await;
-    person
-        .post("/users/email-verification", json!({}))
-        .await
-        .expect_success(Message::VerificationSent);
+    let answer = person.post("/users/email-verification", json!({})).await;
+    answer.expect_success(Message::VerificationSent);
     let code = world.mailed_code(email).await;
     person
         .put("/users/email-verification", json!({ "email": email, "code": code }))

@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use common::{ErrorCode, Message};
 use serde_json::json;
 use tests::{Authenticator, World};
@@ -18,20 +16,6 @@ async fn deleted_passkey_signs_nobody_in_and_can_be_added_again() {
     let mails = world.mails(member.user().email.as_str()).await;
     assert_eq!(mails.len(), 2, "added, removed: {mails:?}");
     authenticator.register(&member).await.expect_success(Message::PasskeyCreated);
-}
-
-#[tokio::test]
-async fn deletion_needs_a_recent_sign_in_and_renaming_does_not() {
-    let world = World::new().await;
-    let member = world.member().await;
-    Authenticator::registered_by(&member).await;
-    let path = path_of_newest(&member).await;
-    world.clock().advance(Duration::from_secs(600));
-    member.delete(&path).await.expect_error(ErrorCode::Reauthentication);
-    member
-        .put(&path, json!({ "name": "Ordinateur" }))
-        .await
-        .expect_success(Message::PasskeyUpdated);
 }
 
 #[tokio::test]

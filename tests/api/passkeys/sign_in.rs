@@ -51,14 +51,6 @@ async fn options_name_no_account_and_fit_the_browser() {
 }
 
 #[tokio::test]
-async fn missing_fields_return_400() {
-    let world = World::new().await;
-    let errors = world.anonymous().post("/auth/passkey", json!({ "credential": 1 })).await.errors();
-    let fields: Vec<&str> = errors.iter().map(|(field, _)| field.as_str()).collect();
-    assert_eq!(fields, ["credential", "token"]);
-}
-
-#[tokio::test]
 async fn answer_used_fifty_times_at_once_signs_in_once() {
     let world = World::new().await;
     let member = world.member().await;
@@ -142,10 +134,8 @@ async fn first_sign_in_after_a_move_needs_one_more_round_trip() {
     let sfax = world.another_committee("Sfax", true).await;
     let admin = world.admin().await;
     let path = format!("/team/{}", member.user().user_id);
-    admin
-        .put(&path, json!({ "committeeID": sfax }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = admin.put(&path, json!({ "committeeID": sfax })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     for round_trips in [4, 3] {
         let answer = authenticator.sign_in(&world.anonymous()).await;
         let user = &answer.expect_success(Message::LoginSuccess)["user"];
@@ -199,10 +189,8 @@ async fn counter_that_does_not_rise_is_refused_and_reported_once() {
     let (options, token) = begin(&anonymous).await;
     let payload = json!({ "credential": copy.get(&options), "token": token });
     for _ in 0..2 {
-        anonymous
-            .post("/auth/passkey", payload.clone())
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        let answer = anonymous.post("/auth/passkey", payload.clone()).await;
+        answer.expect_error(ErrorCode::BadAuthCombination);
     }
     let received = world.mails(email).await;
     assert_eq!(received.len(), mails + 1, "{received:?}");
@@ -311,10 +299,8 @@ async fn inactive_account_is_refused_and_keeps_its_passkeys() {
     let admin = world.admin().await;
     let path = format!("/users/user-status/{}", member.user().user_id);
     for (is_active, expected) in [(false, 401), (true, 200)] {
-        admin
-            .put(&path, json!({ "isActive": is_active }))
-            .await
-            .expect_success(Message::UserStatusUpdated);
+        let answer = admin.put(&path, json!({ "isActive": is_active })).await;
+        answer.expect_success(Message::UserStatusUpdated);
         let answer = authenticator.sign_in(&world.anonymous()).await;
         assert_eq!(answer.status, expected, "{answer:?}");
     }

@@ -40,10 +40,8 @@ async fn send_to(person: &Person, recipients: &[String], message: &str) -> Strin
 
 /// Sends a message to `to` and returns its identifier.
 async fn send_one(person: &Person, to: &str) -> String {
-    let response = person
-        .post("/sms/single", json!({ "to": to, "message": "Bonjour" }))
-        .await
-        .expect_success(Message::SmsAccepted);
+    let answer = person.post("/sms/single", json!({ "to": to, "message": "Bonjour" })).await;
+    let response = answer.expect_success(Message::SmsAccepted);
     response["sms"]["smsID"].as_str().unwrap().to_owned()
 }
 

@@ -16,9 +16,8 @@ async fn opt_out_is_added_once_shown_and_removed() {
     for written in [NUMBER, "%2B21620123456", "21620123456"] {
         let path = format!("/sms/opt-outs/{written}");
         admin.get(&path).await.expect_error(ErrorCode::OptOutNotFound);
-        let noted =
-            admin.put(&path, json!({})).await.expect_success(Message::OptOutAdded)["optOut"]
-                .clone();
+        let answer = admin.put(&path, json!({})).await;
+        let noted = answer.expect_success(Message::OptOutAdded)["optOut"].clone();
         assert_eq!(
             (&noted["number"], &noted["committeeID"]),
             (&json!(NUMBER), &json!(admin.user().committee_id))
@@ -104,10 +103,8 @@ async fn changes_of_opt_outs_are_audited_once_without_the_number() {
 async fn opt_out_of_all_committees_is_audited_in_callers_committee() {
     let world = World::new().await;
     let admin = world.admin().await;
-    admin
-        .put(&format!("/sms/opt-outs/{NUMBER}"), json!({}))
-        .await
-        .expect_success(Message::OptOutAdded);
+    let answer = admin.put(&format!("/sms/opt-outs/{NUMBER}"), json!({})).await;
+    answer.expect_success(Message::OptOutAdded);
     let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
     let [entry] = audit.as_array().unwrap().as_slice() else {
         panic!("{audit}");

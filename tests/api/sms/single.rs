@@ -7,7 +7,7 @@ use cloud::{
     strict::Strictness,
 };
 use common::{ErrorCode, Message};
-use domain::{Grant, Profile};
+use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{NewPerson, World};
@@ -64,11 +64,8 @@ async fn number_may_be_given_in_one_field_or_two() {
     ] {
         let mut payload = payload.clone();
         payload["message"] = "Bonjour".into();
-        let sms = admin
-            .post("/sms/single", payload.clone())
-            .await
-            .expect_success(Message::SmsAccepted)["sms"]
-            .clone();
+        let answer = admin.post("/sms/single", payload.clone()).await;
+        let sms = answer.expect_success(Message::SmsAccepted)["sms"].clone();
         assert_eq!(
             (&sms["to"], &sms["type"], &sms["encoding"]),
             (&json!(NUMBER), &json!("TRANSACTIONAL"), &json!("GSM-7")),
@@ -78,71 +75,30 @@ async fn number_may_be_given_in_one_field_or_two() {
 }
 
 #[tokio::test]
-async fn invalid_field_is_reported_and_nothing_is_sent() {
+async fn invalid_number_sender_or_text_is_reported_and_nothing_is_sent() {
     let world = World::with(&[("SMS_SENDER_IDS", "Halqa")]).await;
     let admin = sender(&world).await;
-    let long = "a".repeat(1601);
     for (field, value, error_code) in [
         ("to", json!("+2162012345"), ErrorCode::FieldValue),
         ("to", json!("+216201234567"), ErrorCode::FieldValue),
         ("to", json!("+21671123456"), ErrorCode::FieldValue),
-        ("to", json!("+21688123456"), ErrorCode::FieldValue),
         ("to", json!("+33612345678"), ErrorCode::FieldValue),
         ("to", json!("20123456"), ErrorCode::FieldFormat),
-        ("to", json!("+2162012345a"), ErrorCode::FieldFormat),
-        ("to", json!(""), ErrorCode::FieldRequired),
-        ("to", json!(21620123456_i64), ErrorCode::FieldType),
-        ("message", Value::Null, ErrorCode::FieldRequired),
-        ("message", json!(""), ErrorCode::FieldRequired),
-        ("message", json!(" \n "), ErrorCode::FieldRequired),
-        ("message", json!(7), ErrorCode::FieldType),
-        ("message", json!(long), ErrorCode::FieldLength),
         ("message", json!("é".repeat(801)), ErrorCode::FieldLength),
-        ("message", json!("a\u{1}"), ErrorCode::FieldFormat),
-        ("type", json!("FLASH"), ErrorCode::FieldValue),
-        ("type", Value::Null, ErrorCode::FieldType),
-        ("senderId", json!("Federation12"), ErrorCode::FieldLength),
         ("senderId", json!("Autre"), ErrorCode::FieldValue),
         ("senderId", json!("Hal qa"), ErrorCode::FieldFormat),
-        ("clientRef", json!("a".repeat(65)), ErrorCode::FieldLength),
     ] {
         let mut payload = json!({ "to": NUMBER, "message": "Bonjour" });
-        payload[field] = value.clone();
+        payload[field] = value;
         admin.post("/sms/single", payload).await.expect_field_error(field, error_code);
     }
     let both =
         json!({ "to": NUMBER, "phoneCode": "216", "phone": "20123457", "message": "Bonjour" });
     admin.post("/sms/single", both).await.expect_field_error("to", ErrorCode::FieldValue);
-    admin
-        .post("/sms/single", json!({ "phone": "20123456", "message": "a" }))
-        .await
-        .expect_field_error("phoneCode", ErrorCode::FieldRequired);
-    admin
-        .post("/sms/single", json!({ "message": "Bonjour" }))
-        .await
-        .expect_field_error("to", ErrorCode::FieldRequired);
-    admin.post("/sms/single", json!({})).await.expect_error(ErrorCode::Validation);
+    let none = admin.post("/sms/single", json!({ "message": "Bonjour" })).await;
+    none.expect_field_error("to", ErrorCode::FieldRequired);
     world.deliver().await;
     assert_eq!(texts(&world).len(), 0);
-}
-
-#[tokio::test]
-async fn right_to_send_depends_on_profile_or_grant() {
-    let world = World::new().await;
-    for (someone, may) in [
-        (NewPerson::with(Profile::Member), false),
-        (NewPerson::with(Profile::Trainer), false),
-        (NewPerson::with(Profile::Member).granted(&[Grant::SmsSend]), true),
-        (NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]), false),
-        (NewPerson::with(Profile::CommitteeAdmin), true),
-    ] {
-        let answer = world
-            .person(someone.clone())
-            .await
-            .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
-            .await;
-        assert_eq!(answer.status == 200, may, "{someone:?}");
-    }
 }
 
 #[tokio::test]
@@ -219,10 +175,8 @@ async fn invalid_idempotency_key_is_reported() {
         answer.expect_field_error("Idempotency-Key", error_code);
     }
     let twice = admin.with("idempotency-key", "a").with("idempotency-key", "b");
-    twice
-        .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
-        .await
-        .expect_field_error("Idempotency-Key", ErrorCode::FieldFormat);
+    let answer = twice.post("/sms/single", json!({ "to": NUMBER, "message": "a" })).await;
+    answer.expect_field_error("Idempotency-Key", ErrorCode::FieldFormat);
     admin
         .with("idempotency-key", &longest)
         .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
@@ -338,14 +292,10 @@ async fn opted_out_number_is_neither_sent_to_nor_counted() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let waiting = send_one(&admin, NUMBER).await;
-    admin
-        .put(&format!("/sms/opt-outs/{NUMBER}"), json!({}))
-        .await
-        .expect_success(Message::OptOutAdded);
-    admin
-        .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
-        .await
-        .expect_field_error("to", ErrorCode::RecipientOptedOut);
+    let answer = admin.put(&format!("/sms/opt-outs/{NUMBER}"), json!({})).await;
+    answer.expect_success(Message::OptOutAdded);
+    let answer = admin.post("/sms/single", json!({ "to": NUMBER, "message": "a" })).await;
+    answer.expect_field_error("to", ErrorCode::RecipientOptedOut);
     world.deliver().await;
     assert_eq!(
         status(&admin, &waiting).await,
@@ -357,12 +307,8 @@ async fn opted_out_number_is_neither_sent_to_nor_counted() {
     let elsewhere = NewPerson::with(Profile::CommitteeAdmin)
         .of(world.another_committee("Ailleurs", true).await);
     send_one(&world.person(elsewhere).await, NUMBER).await;
-    world
-        .admin()
-        .await
-        .put(&format!("/sms/opt-outs/{NUMBER}"), json!({}))
-        .await
-        .expect_success(Message::OptOutAdded);
+    let answer = world.admin().await.put(&format!("/sms/opt-outs/{NUMBER}"), json!({})).await;
+    answer.expect_success(Message::OptOutAdded);
     let elsewhere = NewPerson::with(Profile::CommitteeAdmin)
         .of(world.another_committee("Plus loin", true).await);
     let refused = world
@@ -473,11 +419,8 @@ async fn messages_do_not_delay_a_code() {
         send_one(&admin, &format!("+2162010000{number}")).await;
     }
     let request = json!({ "email": member.email, "sendMethode": "sms" });
-    world
-        .anonymous()
-        .post("/auth/passwordless", request)
-        .await
-        .expect_success(Message::PasswordlessSent);
+    let answer = world.anonymous().post("/auth/passwordless", request).await;
+    answer.expect_success(Message::PasswordlessSent);
     world.deliver().await;
     let to: Vec<Value> = texts(&world).iter().map(|text| text["to"].clone()).collect();
     assert!(

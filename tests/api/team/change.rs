@@ -35,9 +35,8 @@ async fn all_fields_can_be_changed_and_omitted_ones_stay() {
         assert_eq!(user[field], value, "{field}");
     }
     assert_eq!(body["version"], 2);
-    let body = change(&admin, &other, json!({ "role": null, "permissions": [] }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&admin, &other, json!({ "role": null, "permissions": [] })).await;
+    let body = answer.expect_success(Message::TeamMemberUpdated);
     assert_eq!(
         (&body["user"]["role"], &body["user"]["permissions"], &body["user"]["name"]),
         (&json!(null), &json!("[]"), &json!("Leïla"))
@@ -51,28 +50,18 @@ async fn all_fields_can_be_changed_and_omitted_ones_stay() {
 }
 
 #[tokio::test]
-async fn invalid_fields_are_reported() {
+async fn unknown_grant_address_or_committee_is_reported() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let closed = world.another_committee("Fermé", false).await;
     for (payload, field, error_code) in [
-        (json!({ "name": "" }), "name", ErrorCode::FieldRequired),
-        (json!({ "name": null }), "name", ErrorCode::FieldType),
-        (json!({ "profile": "XX" }), "profile", ErrorCode::FieldValue),
         (json!({ "permissions": "[\"everything\"]" }), "permissions", ErrorCode::FieldValue),
         (json!({ "permissions": ["everything"] }), "permissions", ErrorCode::FieldValue),
         (json!({ "permissions": "sms:send" }), "permissions", ErrorCode::FieldFormat),
-        (json!({ "permissions": 1 }), "permissions", ErrorCode::FieldType),
-        (json!({ "role": "x".repeat(65) }), "role", ErrorCode::FieldLength),
-        (json!({ "isVerified": "yes" }), "isVerified", ErrorCode::FieldType),
-        (json!({ "phone": "20123456" }), "phoneCode", ErrorCode::FieldRequired),
-        (json!({ "email": "x" }), "email", ErrorCode::EmailInvalid),
         (json!({ "email": "ADMIN@example.org" }), "email", ErrorCode::EmailAlreadyUsed),
         (json!({ "committeeID": closed }), "committeeID", ErrorCode::CommitteeInvalid),
-        (json!({ "committeeID": "x" }), "committeeID", ErrorCode::CommitteeInvalid),
         (json!({ "committeeID": other.user_id }), "committeeID", ErrorCode::CommitteeInvalid),
-        (json!({ "version": "1" }), "version", ErrorCode::FieldType),
     ] {
         change(&admin, &other, payload).await.expect_field_error(field, error_code);
     }
@@ -144,9 +133,8 @@ async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
-    let body = change(&admin, &other, json!({ "email": "neuve@example.org" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&admin, &other, json!({ "email": "neuve@example.org" })).await;
+    let body = answer.expect_success(Message::TeamMemberUpdated);
     assert_eq!(body["user"]["email"], json!(other.email));
     assert_eq!(world.mails(other.email.as_str()).await.len(), 1, "the old address is notified");
     let code = world.mailed_code("neuve@example.org").await;
@@ -157,16 +145,10 @@ async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
     verify.expect_success(Message::EmailVerified);
     assert_eq!(world.user(other.user_id).await.email.as_str(), "neuve@example.org");
     assert_eq!(world.mails(other.email.as_str()).await.len(), 2, "notified again when it changed");
-    world
-        .anonymous()
-        .login(other.email.as_str(), tests::PASSWORD)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    world
-        .anonymous()
-        .login("neuve@example.org", tests::PASSWORD)
-        .await
-        .expect_success(Message::LoginSuccess);
+    let answer = world.anonymous().login(other.email.as_str(), tests::PASSWORD).await;
+    answer.expect_error(ErrorCode::BadAuthCombination);
+    let answer = world.anonymous().login("neuve@example.org", tests::PASSWORD).await;
+    answer.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -263,11 +245,8 @@ async fn address_requested_before_promotion_is_rejected_after_it() {
         .await
         .expect_success(Message::TeamMemberUpdated);
     let proof = json!({ "email": "mienne@example.org", "code": code });
-    world
-        .anonymous()
-        .put("/users/email-verification", proof)
-        .await
-        .expect_error(ErrorCode::VerificationInvalid);
+    let answer = world.anonymous().put("/users/email-verification", proof).await;
+    answer.expect_error(ErrorCode::VerificationInvalid);
     assert_eq!(world.user(member.user_id).await.email, member.email);
 }
 

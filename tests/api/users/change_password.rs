@@ -63,31 +63,16 @@ async fn fields_are_checked_then_old_then_new_password() {
 }
 
 #[tokio::test]
-async fn invalid_field_is_reported_with_its_error_code() {
+async fn common_personal_or_unchanged_password_is_rejected() {
     let world = World::new().await;
     let member = world.member().await;
-    for (body, field, error_code) in [
-        (change(PASSWORD, "court"), "newPassword", ErrorCode::PasswordTooShort),
-        (change(PASSWORD, "azertyuiop"), "newPassword", ErrorCode::PasswordTooCommon),
-        (change(PASSWORD, "la maison de Amina"), "newPassword", ErrorCode::PasswordTooCommon),
-        (change(PASSWORD, PASSWORD), "newPassword", ErrorCode::PasswordUnchanged),
-        (
-            json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": "autre" }),
-            "confirmPassword",
-            ErrorCode::PasswordMismatch,
-        ),
-        (
-            json!({ "oldPassword": PASSWORD, "newPassword": NEW }),
-            "confirmPassword",
-            ErrorCode::FieldRequired,
-        ),
-        (
-            json!({ "oldPassword": 1, "newPassword": NEW, "confirmPassword": NEW }),
-            "oldPassword",
-            ErrorCode::FieldType,
-        ),
+    for (new, error_code) in [
+        ("azertyuiop", ErrorCode::PasswordTooCommon),
+        ("la maison de Amina", ErrorCode::PasswordTooCommon),
+        (PASSWORD, ErrorCode::PasswordUnchanged),
     ] {
-        member.put("/users/reset-password", body).await.expect_field_error(field, error_code);
+        let answer = member.put("/users/reset-password", change(PASSWORD, new)).await;
+        answer.expect_field_error("newPassword", error_code);
     }
 }
 
@@ -112,19 +97,13 @@ async fn wrong_old_passwords_count_as_failed_sign_ins() {
     let world = World::new().await;
     let member = world.member().await;
     for _ in 0..5 {
-        member
-            .put("/users/reset-password", change("wrong", NEW))
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
-        member
-            .login(member.user().email.as_str(), "wrong")
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        let answer = member.put("/users/reset-password", change("wrong", NEW)).await;
+        answer.expect_error(ErrorCode::BadAuthCombination);
+        let answer = member.login(member.user().email.as_str(), "wrong").await;
+        answer.expect_error(ErrorCode::BadAuthCombination);
     }
-    member
-        .put("/users/reset-password", change(PASSWORD, NEW))
-        .await
-        .expect_error(ErrorCode::TooManyAttempts);
+    let answer = member.put("/users/reset-password", change(PASSWORD, NEW)).await;
+    answer.expect_error(ErrorCode::TooManyAttempts);
     member.get("/auth/check").await.expect_ok();
 }
 
@@ -133,10 +112,8 @@ async fn correct_old_password_with_invalid_new_one_is_not_counted() {
     let world = World::new().await;
     let member = world.member().await;
     for _ in 0..12 {
-        member
-            .put("/users/reset-password", change(PASSWORD, "court"))
-            .await
-            .expect_error(ErrorCode::PasswordTooShort);
+        let answer = member.put("/users/reset-password", change(PASSWORD, "court")).await;
+        answer.expect_error(ErrorCode::PasswordTooShort);
     }
 }
 
@@ -156,21 +133,8 @@ async fn concurrent_changes_one_succeeds() {
         .map(|(number, _)| number)
         .collect();
     assert_eq!(won.len(), 1, "{answers:?}");
-    world
-        .anonymous()
-        .login(member.user().email.as_str(), &payloads[won[0]])
-        .await
-        .expect_success(Message::LoginSuccess);
-}
-
-#[tokio::test]
-async fn request_without_session_returns_401() {
-    let world = World::new().await;
-    world
-        .anonymous()
-        .put("/users/reset-password", json!([]))
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    let answer = world.anonymous().login(member.user().email.as_str(), &payloads[won[0]]).await;
+    answer.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -184,13 +148,9 @@ async fn pending_address_of_another_session_is_discarded() {
         .await
         .expect_success(Message::UserUpdated);
     let proof = json!({ "email": "voleur@example.org", "code": world.mailed_code("voleur@example.org").await });
-    owner
-        .put("/users/reset-password", change(PASSWORD, NEW))
-        .await
-        .expect_success(Message::PasswordChanged);
-    attacker
-        .put("/users/email-verification", proof)
-        .await
-        .expect_error(ErrorCode::VerificationInvalid);
+    let answer = owner.put("/users/reset-password", change(PASSWORD, NEW)).await;
+    answer.expect_success(Message::PasswordChanged);
+    let answer = attacker.put("/users/email-verification", proof).await;
+    answer.expect_error(ErrorCode::VerificationInvalid);
     assert_eq!(world.user(owner.user().user_id).await.email, owner.user().email);
 }

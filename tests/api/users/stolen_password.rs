@@ -19,11 +19,8 @@ async fn member_with_number(world: &World) -> Person {
 
 async fn ask_for_code(world: &World, email: &str, method: &str) {
     let body = json!({ "email": email, "sendMethode": method });
-    world
-        .anonymous()
-        .post("/auth/passwordless", body)
-        .await
-        .expect_success(Message::PasswordlessSent);
+    let answer = world.anonymous().post("/auth/passwordless", body).await;
+    answer.expect_success(Message::PasswordlessSent);
 }
 
 /// Resets the password with the code of a mail.
@@ -52,10 +49,8 @@ async fn number_gets_no_codes_after_reset_by_mail_or_deactivation() {
             let admin = world.admin().await;
             for is_active in [false, true] {
                 let path = format!("/users/user-status/{}", user.user_id);
-                admin
-                    .put(&path, json!({ "isActive": is_active }))
-                    .await
-                    .expect_success(Message::UserStatusUpdated);
+                let answer = admin.put(&path, json!({ "isActive": is_active })).await;
+                answer.expect_success(Message::UserStatusUpdated);
             }
         }
         world.clock().advance(Duration::from_secs(60));
