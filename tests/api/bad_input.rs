@@ -36,6 +36,10 @@ const EXCEPTIONS: [Exception; 18] = [
 const CODE_FIRST: &str = "RESET_CODE_INVALID_MESSAGE";
 const NO_SESSION: &str = "BAD_AUTH_COMBINATION_MESSAGE";
 const REJECTED: &str = "its recipient alone is rejected";
+const EMAIL_INVALID: &str = "EMAIL_INVALID_MESSAGE";
+const FORMAT: &str = "FIELD_FORMAT_MESSAGE";
+const LENGTH: &str = "FIELD_LENGTH_MESSAGE";
+const TOO_SHORT: &str = "PASSWORD_TOO_SHORT_MESSAGE";
 const REQUIRED: &str = "FIELD_REQUIRED_MESSAGE";
 const TYPE: &str = "FIELD_TYPE_MESSAGE";
 const VALUE: &str = "FIELD_VALUE_MESSAGE";
@@ -115,88 +119,77 @@ fn needed_beside(schema: &Schema, name: &str) -> BTreeSet<String> {
 fn mistakes(schema: &Schema, is_required: bool) -> Vec<(&'static str, Option<Value>, String)> {
     let number = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
     let length = |keyword: &str| schema.get(keyword).and_then(Value::as_u64).map(|n| n as usize);
-    let formats = texts(schema, "format");
-    let constraint = |code: &str| match schema.get("x-error").and_then(Value::as_str) {
-        Some(code) => code.to_owned(),
-        None if formats.contains("email") => "EMAIL_INVALID_MESSAGE".to_owned(),
-        None => code.to_owned(),
+    let (types, formats) = (texts(schema, "type"), texts(schema, "format"));
+    let (is_password, is_enum) = (formats.contains("password"), schema.contains_key("enum"));
+    let allows = |text: &str| {
+        let schema = json!({ "pattern": schema.get("pattern").unwrap_or(&json!("")) });
+        jsonschema::draft202012::is_valid(&schema, &json!(text))
     };
-    let types = texts(schema, "type");
-    let empty = "FIELD_REQUIRED_MESSAGE".to_owned();
+    let named = schema.get("x-error").and_then(Value::as_str);
+    let named = named.or_else(|| formats.contains("email").then_some(EMAIL_INVALID));
+    // Texts without a bound are not told from wrong ones, such as codes.
+    let is_bound = length("maxLength").is_some() || !formats.is_empty();
+    let is_line = is_bound && !is_password && !is_enum;
     let mut mistakes = Vec::new();
+    let mut general = |mistake, value, code: &str| mistakes.push((mistake, value, code.to_owned()));
     if is_required {
-        mistakes.push(("absent", None, empty.clone()));
-        mistakes.push(("null", Some(Value::Null), empty.clone()));
+        general("absent", None, REQUIRED);
+        general("null", Some(Value::Null), REQUIRED);
     }
-    let kinds = [
+    for (kind, value) in [
         ("null", Value::Null),
         ("boolean", json!(true)),
         ("number", json!(1.5)),
         ("string", json!("x")),
         ("array", json!([])),
         ("object", json!({})),
-    ];
-    for (kind, value) in kinds {
-        let is_allowed =
-            types.contains(kind) || types.is_empty() || (kind == "null" && is_required);
-        if !is_allowed {
-            let mistake = if kind == "null" { "null" } else { "type" };
-            mistakes.push((mistake, Some(value), "FIELD_TYPE_MESSAGE".to_owned()));
-        }
-    }
-    if types.contains("string") {
-        let allows = |text: &&str| {
-            let schema = json!({ "pattern": schema.get("pattern").unwrap_or(&json!("")) });
-            jsonschema::draft202012::is_valid(&schema, &json!(text))
-        };
-        let letter = if allows(&"a") { "a" } else { "1" };
-        let of_length = |length: usize| Some(json!(letter.repeat(length)));
-        if is_required || length("minLength").is_some_and(|min| min > 0) {
-            mistakes.push(("empty", Some(json!("")), empty.clone()));
-        }
-        let is_password = formats.contains("password");
-        let is_line = !is_password && (length("maxLength").is_some() || !formats.is_empty());
-        if is_line && !schema.contains_key("enum") {
-            mistakes.push(("control", Some(json!("a\u{0}b")), constraint("FIELD_FORMAT_MESSAGE")));
-            let is_text =
-                ["pattern", "x-error"].iter().all(|keyword| !schema.contains_key(*keyword));
-            if is_text && (is_required || length("minLength").is_some_and(|min| min > 0)) {
-                mistakes.push(("blank", Some(json!("  ")), empty.clone()));
-            }
-        }
-        if let Some(min) = length("minLength").filter(|min| *min > 1) {
-            let code =
-                if is_password { "PASSWORD_TOO_SHORT_MESSAGE" } else { "FIELD_LENGTH_MESSAGE" };
-            mistakes.push(("short", of_length(min - 1), constraint(code)));
-        }
-        if let Some(max) = length("maxLength") {
-            mistakes.push(("long", of_length(max + 1), constraint("FIELD_LENGTH_MESSAGE")));
-        }
-        if schema.contains_key("enum") {
-            mistakes.push(("value", Some(json!("?")), constraint("FIELD_VALUE_MESSAGE")));
-        } else if let Some(text) = ["?", "/"].iter().find(|text| !allows(text)) {
-            mistakes.push(("pattern", Some(json!(text)), constraint("FIELD_FORMAT_MESSAGE")));
-        } else if !formats.is_empty() && !formats.contains("password") {
-            mistakes.push(("format", Some(json!("?")), constraint("FIELD_FORMAT_MESSAGE")));
-        }
-    }
-    for (mistake, bound) in [
-        ("low", number("minimum").map(|min| min - 1.0)),
-        ("high", number("maximum").map(|max| max + 1.0)),
     ] {
-        let Some(bound) = bound else { continue };
-        let value = if bound.fract() == 0.0 { json!(bound as i64) } else { json!(bound) };
-        mistakes.push((mistake, Some(value), constraint("FIELD_VALUE_MESSAGE")));
+        if !types.is_empty() && !types.contains(kind) && !(kind == "null" && is_required) {
+            general(if kind == "null" { "null" } else { "type" }, Some(value), TYPE);
+        }
+    }
+    let is_needed = is_required || length("minLength").is_some_and(|min| min > 0);
+    if types.contains("string") && is_needed {
+        general("empty", Some(json!("")), REQUIRED);
+        if is_line && allows(" ") && named.is_none_or(|code| code == EMAIL_INVALID) {
+            general("blank", Some(json!("  ")), REQUIRED);
+        }
     }
     if length("minItems").is_some() {
-        mistakes.push(("empty", Some(json!([])), empty));
+        general("empty", Some(json!([])), REQUIRED);
+    }
+    let mut broken =
+        |mistake, value, code: &str| general(mistake, Some(value), named.unwrap_or(code));
+    if types.contains("string") {
+        let letter = if allows("a") { "a" } else { "1" };
+        if let Some(min) = length("minLength").filter(|min| *min > 1) {
+            broken(
+                "short",
+                json!(letter.repeat(min - 1)),
+                if is_password { TOO_SHORT } else { LENGTH },
+            );
+        }
+        if let Some(max) = length("maxLength") {
+            broken("long", json!(letter.repeat(max + 1)), LENGTH);
+        }
+        if is_enum {
+            broken("value", json!("?"), VALUE);
+        } else if is_line {
+            broken("control", json!("a\u{0}b"), FORMAT);
+            let text = ["?", "/"].into_iter().find(|text| !allows(text));
+            if let Some(text) = text.or(Some("?").filter(|_| !formats.is_empty())) {
+                broken("format", json!(text), FORMAT);
+            }
+        }
+    }
+    let bounds = [("low", number("minimum"), -1.0), ("high", number("maximum"), 1.0)];
+    for (mistake, bound, beyond) in bounds {
+        let Some(value) = bound.map(|bound| bound + beyond) else { continue };
+        let is_whole = value.fract() == 0.0;
+        broken(mistake, if is_whole { json!(value as i64) } else { json!(value) }, VALUE);
     }
     if let Some(max) = length("maxItems") {
-        mistakes.push((
-            "long",
-            Some(json!(vec!["x"; max + 1])),
-            constraint("FIELD_LENGTH_MESSAGE"),
-        ));
+        broken("long", json!(vec!["x"; max + 1]), LENGTH);
     }
     mistakes
 }
@@ -357,7 +350,7 @@ impl Operation {
             for needed in needed_beside(schema, name) {
                 self.cases.push(Case {
                     mistake: "alone",
-                    code: "FIELD_REQUIRED_MESSAGE".to_owned(),
+                    code: REQUIRED.to_owned(),
                     schema: resolved(&schema["properties"][&needed]),
                     body: changed(&example, &format!("/{needed}"), None),
                     query: String::new(),
@@ -378,12 +371,10 @@ impl Operation {
             let (name, schema) = (text(&parameter["name"]), resolved(&parameter["schema"]));
             let others = self.query.iter().filter(|(other, _)| *other != name);
             let others: Vec<_> = others.cloned().collect();
-            let value_of_boolean = texts(&schema, "type")
-                .contains("boolean")
-                .then(|| ("value", Some(json!("?")), "FIELD_VALUE_MESSAGE".to_owned()));
-            for (mistake, value, code) in
-                mistakes(&schema, is_required(&parameter)).into_iter().chain(value_of_boolean)
-            {
+            let flags = texts(&schema, "type").contains("boolean");
+            let flags = flags.then(|| ("value", Some(json!("?")), VALUE.to_owned()));
+            let mistakes = mistakes(&schema, is_required(&parameter)).into_iter().chain(flags);
+            for (mistake, value, code) in mistakes {
                 if mistake == "type" || mistake == "null" {
                     // All values in a query are texts.
                     continue;
@@ -444,7 +435,7 @@ impl Case {
             Some(values) => Some(values.iter().filter(|value| !value.is_null()).cloned().collect()),
             None => is_flag.then(|| json!(["true", "false"])),
         };
-        let is_general = code.starts_with("FIELD_") || code == "PASSWORD_TOO_SHORT_MESSAGE";
+        let is_general = code.starts_with("FIELD_") || code == TOO_SHORT;
         let is_bounds = is_general && ["short", "long", "low", "high"].contains(&self.mistake);
         let is_value = self.mistake == "value";
         let text = error["RESPONSE_TEXT"].as_str().unwrap();
@@ -464,7 +455,7 @@ impl Case {
             }
         }
         let formats = texts(&self.schema, "format");
-        let is_format = ["control", "format", "pattern"].contains(&self.mistake);
+        let is_format = ["control", "format"].contains(&self.mistake);
         let fits = match error.get("format").and_then(Value::as_str) {
             Some(format) => formats.contains(format),
             None => !is_format || formats.is_empty(),

@@ -224,23 +224,6 @@ async fn dispatcher_killed_while_sending_leaves_message_unknown() {
 }
 
 #[tokio::test]
-async fn sign_in_from_new_device_notifies_the_owner() {
-    let world = World::new().await;
-    let firefox = world.anonymous().with(
-        "user-agent",
-        "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
-    );
-    let curl = world.anonymous().with("user-agent", "curl/8.5.0");
-    for (person, expected) in [(&firefox, 0), (&firefox, 0), (&curl, 1), (&curl, 1), (&firefox, 1)]
-    {
-        let answer = person.login("admin@example.org", tests::PASSWORD).await;
-        answer.expect_success(Message::LoginSuccess);
-        assert_eq!(world.mails("admin@example.org").await.len(), expected);
-    }
-    assert!(world.mails("admin@example.org").await[0]["text"].as_str().unwrap().contains("curl"));
-}
-
-#[tokio::test]
 async fn mail_to_a_domain_that_receives_none_is_not_sent() {
     let world = World::new().await;
     let payload = json!({

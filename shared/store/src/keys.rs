@@ -146,9 +146,8 @@
 //! Indexes are read as of some moment before; the items of one BatchGetItem or Query are read at different moments,
 //! between which a transaction may stand; transactions that have an item in common conflict; any request may be
 //! throttled, or take effect although its response is lost. Transactions are repeated under one client token, after
-//! conflicts until the deadline (`edge/faults.rs::persistent_conflicts_return_503`), and a few times within 1.5 s after
-//! throttling (`edge/faults.rs::throttled_transaction_is_retried_then_returns_503`), an internal error
-//! (`edge/faults.rs::internal_error_of_any_name_is_retried_then_returns_503`) or a response that does not come, of which
+//! conflicts until the deadline, and a few times within 1.5 s after throttling, an internal error
+//! (`edge/faults.rs::failing_transaction_is_retried_then_returns_503`) or a response that does not come, of which
 //! one that times out is repeated once (`edge/faults.rs::registration_with_lost_response_succeeds_once`); unprocessed
 //! keys of a batch are read again (`edge/faults.rs::partial_batch_is_retried_until_complete`). The rest, by access:
 //!

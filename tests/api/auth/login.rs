@@ -170,6 +170,8 @@ async fn device_is_known_after_more_than_ten_other_sign_ins() {
     for _ in 0..11 {
         assert_eq!(mails_after_sign_in(&world, &firefox).await, 1);
     }
+    let mails = world.mails("admin@example.org").await;
+    assert!(mails[0]["text"].as_str().unwrap().contains("Firefox"));
     assert_eq!(mails_after_sign_in(&world, &curl).await, 1);
 }
 

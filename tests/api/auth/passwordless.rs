@@ -75,11 +75,8 @@ async fn head_and_prefetch_do_not_use_up_the_code() {
     let link = world.mailed_link("admin@example.org").await;
     let path = format!("/api/v1/auth/passwordless?code={link}");
     assert_eq!(person.send(Method::HEAD, &path, "".into()).await.status, 405);
-    person
-        .with("sec-purpose", "prefetch")
-        .get(&format!("/auth/passwordless?code={link}"))
-        .await
-        .expect_error(ErrorCode::PrefetchRefused);
+    let url = format!("/auth/passwordless?code={link}");
+    person.with("sec-purpose", "prefetch").get(&url).await.expect_error(ErrorCode::PrefetchRefused);
     sign_in(&person.with("if-none-match", "*"), &link).await.expect_success(Message::LoginSuccess);
 }
 
@@ -175,9 +172,8 @@ async fn mailed_code_verifies_the_account_texted_code_does_not() {
         .post("/auth/passwordless", json!({ "email": texted.email, "sendMethode": "sms" }))
         .await;
     let person = world.anonymous().with_token(requested.json()["token"].as_str().unwrap());
-    sign_in(&person, &world.texted_code("+21620123456").await)
-        .await
-        .expect_success(Message::LoginSuccess);
+    let answer = sign_in(&person, &world.texted_code("+21620123456").await).await;
+    answer.expect_success(Message::LoginSuccess);
     assert!(!world.user(texted.user_id).await.is_verified);
 }
 
@@ -212,9 +208,8 @@ async fn approval_mode_mailed_code_does_not_verify_the_account() {
     let world = World::with(&[("REGISTRATION", "approval")]).await;
     let user = world.account(&NewPerson::with(Profile::Member).unverified()).await;
     pending(&world, user.email.as_str()).await;
-    sign_in(&world.anonymous(), &world.mailed_link(user.email.as_str()).await)
-        .await
-        .expect_success(Message::LoginSuccess);
+    let answer = sign_in(&world.anonymous(), &world.mailed_link(user.email.as_str()).await).await;
+    answer.expect_success(Message::LoginSuccess);
     assert!(!world.user(user.user_id).await.is_verified);
 }
 
@@ -255,9 +250,8 @@ async fn twenty_wrong_codes_invalidate_the_code_everywhere() {
     let code = world.mailed_code("admin@example.org").await;
     let wrong = if code == "000000" { "000001" } else { "000000" };
     for number in 0..20 {
-        sign_in(&person.at(&format!("10.9.0.{}", number / 4)), wrong)
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        let answer = sign_in(&person.at(&format!("10.9.0.{}", number / 4)), wrong).await;
+        answer.expect_error(ErrorCode::BadAuthCombination);
     }
     sign_in(&person.at("10.9.9.9"), &code).await.expect_error(ErrorCode::BadAuthCombination);
 }
@@ -327,27 +321,14 @@ async fn ten_codes_of_a_kind_a_day_leave_the_other_ways_to_sign_in() {
 }
 
 #[tokio::test]
-async fn account_closed_after_request_cannot_sign_in() {
-    let world = World::new().await;
-    let member = world.member().await;
-    pending(&world, member.user().email.as_str()).await;
-    let link = world.mailed_link(member.user().email.as_str()).await;
-    let path = format!("/users/user-status/{}", member.user().user_id);
-    let answer = world.admin().await.put(&path, json!({ "isActive": false })).await;
-    answer.expect_success(Message::UserStatusUpdated);
-    sign_in(&world.anonymous(), &link).await.expect_error(ErrorCode::BadAuthCombination);
-}
-
-#[tokio::test]
 async fn request_after_503_is_sent_without_waiting() {
     for operation in ["TransactWriteItems", "GetItem"] {
         let world = World::new().await;
         world.inject_fault(Fault::new(Mode::Refuse).on(operation));
         ask(&world.anonymous(), "admin@example.org").await.expect_error(ErrorCode::Unavailable);
         world.clear_faults();
-        ask(&world.anonymous(), "admin@example.org")
-            .await
-            .expect_success(Message::PasswordlessSent);
+        let answer = ask(&world.anonymous(), "admin@example.org").await;
+        answer.expect_success(Message::PasswordlessSent);
         let mails = world.mails("admin@example.org").await.len();
         assert_eq!(mails, 1, "{operation}");
     }
@@ -362,11 +343,8 @@ async fn sms_limits_do_not_apply_without_a_verified_phone() {
         let payload = json!({ "email": user.email, "sendMethode": "sms" });
         let answer = world.anonymous().post("/auth/passwordless", payload).await;
         answer.expect_success(Message::PasswordlessSent);
-        world
-            .anonymous()
-            .get(&format!("/users/reset-password?sendMethode=sms&email={}", user.email))
-            .await
-            .expect_success(Message::ResetCodeSent);
+        let path = format!("/users/reset-password?sendMethode=sms&email={}", user.email);
+        world.anonymous().get(&path).await.expect_success(Message::ResetCodeSent);
     }
     assert_eq!(world.mails(user.email.as_str()).await.len(), 6);
 }
@@ -375,9 +353,8 @@ async fn sms_limits_do_not_apply_without_a_verified_phone() {
 async fn account_closed_after_request_gets_no_message() {
     let world = World::new().await;
     let member = world.member().await;
-    ask(&world.anonymous(), member.user().email.as_str())
-        .await
-        .expect_success(Message::PasswordlessSent);
+    let answer = ask(&world.anonymous(), member.user().email.as_str()).await;
+    answer.expect_success(Message::PasswordlessSent);
     let path = format!("/users/user-status/{}", member.user().user_id);
     let answer = world.admin().await.put(&path, json!({ "isActive": false })).await;
     answer.expect_success(Message::UserStatusUpdated);

@@ -34,10 +34,7 @@ async fn optional_fields_get_their_empty_values() {
         (&committee["VAT"], &committee["address"], &committee["secondaryPhone"]),
         (&json!(""), &json!(""), &json!(""))
     );
-    assert_eq!(
-        (&committee["secondaryEmail"], &committee["isActive"]),
-        (&json!(null), &json!(false))
-    );
+    assert_eq!(json!([committee["secondaryEmail"], committee["isActive"]]), json!([null, false]));
 }
 
 #[tokio::test]

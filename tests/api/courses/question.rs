@@ -29,10 +29,7 @@ async fn question_is_visible_to_those_who_see_its_course() {
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (id, paths) = course_with_questions(&trainer, &["un", "deux"]).await;
     let view = trainer.get(&paths[1]).await.expect_ok()["question"].clone();
-    assert_eq!(
-        (&view["question"], &view["order"], &view["courseID"]),
-        (&json!("deux"), &json!(2), &json!(id))
-    );
+    assert_eq!(json!([view["question"], view["order"], view["courseID"]]), json!(["deux", 2, id]));
     world.member().await.get(&paths[1]).await.expect_error(ErrorCode::CourseNotFound);
     let answer = trainer.get(&format!("/courses/questions/{id}/x")).await;
     answer.expect_error(ErrorCode::QuestionNotFound);

@@ -36,10 +36,8 @@ async fn subdomain_is_created_and_listed() {
 async fn subdomain_is_allowed_below_account_domains_only() {
     let (world, admin) = world_with_used_token().await;
     for root in ["formation.example.org", "comites.example.org", "formation.example.net"] {
-        admin
-            .post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": root }))
-            .await
-            .expect_success(Message::SubdomainCreated);
+        let body = json!({ "domain": "cours", "rootdomain": root });
+        admin.post("/cpanel/subdomain", body).await.expect_success(Message::SubdomainCreated);
     }
     for root in
         ["example.org", "elsewhere.test", "blog.formation.example.org", "xn--e1afmkfd.example"]
@@ -59,10 +57,8 @@ async fn existing_name_in_any_spelling_returns_409() {
         ("BLOG", "formation.example.org"),
         ("intranet", "comites.example.org"),
     ] {
-        admin
-            .post("/cpanel/subdomain", json!({ "domain": label, "rootdomain": root }))
-            .await
-            .expect_error(ErrorCode::SubdomainExists);
+        let body = json!({ "domain": label, "rootdomain": root });
+        admin.post("/cpanel/subdomain", body).await.expect_error(ErrorCode::SubdomainExists);
     }
     assert_eq!(call_count(&world, ADD), 0);
     assert!(audit(&world).await.is_empty(), "no request to the panel");

@@ -135,38 +135,32 @@ async fn partial_batch_is_retried_until_complete() {
 }
 
 #[tokio::test]
-async fn few_transaction_conflicts_are_retried() {
+async fn few_conflicts_of_an_update_are_retried() {
     let world = World::new().await;
-    world.inject_fault(Fault::new(Mode::Conflict).on("TransactWriteItems").times(3));
-    let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
-    answer.expect_success(Message::LoginSuccess);
     world.inject_fault(Fault::new(Mode::Conflict).on("UpdateItem").times(3));
     let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
     answer.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
-async fn persistent_conflicts_return_503() {
-    let world = World::new().await;
-    let payload = payload(&world).await;
-    world.inject_fault(Fault::new(Mode::Conflict).on("TransactWriteItems"));
-    let answer = world.anonymous().post("/users/register", payload.clone()).await;
-    answer.expect_error(ErrorCode::Unavailable);
-    world.clear_faults();
-    let answer = world.anonymous().post("/users/register", payload).await;
-    answer.expect_success(Message::UserRegistered);
-}
-
-#[tokio::test]
-async fn throttled_transaction_is_retried_then_returns_503() {
-    let world = World::new().await;
-    let payload = payload(&world).await;
-    world.inject_fault(Fault::new(Mode::Throttle).on("TransactWriteItems"));
-    let answer = world.anonymous().post("/users/register", payload.clone()).await;
-    answer.expect_error(ErrorCode::Unavailable);
-    world.inject_fault(Fault::new(Mode::Throttle).on("TransactWriteItems").times(2));
-    let answer = world.anonymous().post("/users/register", payload).await;
-    answer.expect_success(Message::UserRegistered);
+async fn failing_transaction_is_retried_then_returns_503() {
+    for (fault, retried) in [
+        (Fault::new(Mode::Conflict), 3),
+        (Fault::new(Mode::Throttle), 2),
+        (Fault::named("InternalServerError"), 1),
+        (Fault::named("InternalFailure"), 1),
+        (Fault::named("ServiceUnavailable"), 1),
+    ] {
+        let world = World::new().await;
+        let (anonymous, payload) = (world.anonymous(), payload(&world).await);
+        let fault = fault.on("TransactWriteItems");
+        world.inject_fault(fault.clone());
+        let answer = anonymous.post("/users/register", payload.clone()).await;
+        answer.expect_error(ErrorCode::Unavailable);
+        world.inject_fault(fault.times(retried));
+        let answer = anonymous.post("/users/register", payload).await;
+        answer.expect_success(Message::UserRegistered);
+    }
 }
 
 #[tokio::test]
@@ -233,22 +227,6 @@ async fn registration_with_lost_response(delay: u64) {
     assert_eq!(world.items("records").len(), before + 4, "address, account, credentials, message");
     let answer = world.anonymous().post("/users/register", payload).await;
     answer.expect_error(ErrorCode::EmailAlreadyUsed);
-}
-
-#[tokio::test]
-async fn internal_error_of_any_name_is_retried_then_returns_503() {
-    for name in ["InternalServerError", "InternalFailure", "ServiceUnavailable"] {
-        let world = World::new().await;
-        let payload = payload(&world).await;
-        let failure = Fault::named(name).on("TransactWriteItems");
-        world.inject_fault(failure.clone());
-        let anonymous = world.anonymous();
-        let refused = anonymous.post("/users/register", payload.clone()).await;
-        refused.expect_error(ErrorCode::Unavailable);
-        world.inject_fault(failure.times(1));
-        let answer = anonymous.post("/users/register", payload).await;
-        answer.expect_success(Message::UserRegistered);
-    }
 }
 
 #[tokio::test]

@@ -31,9 +31,8 @@ async fn valid_code_returns_ten_new_codes_and_invalidates_old_ones() {
     step.post("/otp/verify", json!({ "recoveryCode": totp_app.recovery_codes[0] }))
         .await
         .expect_error(ErrorCode::OtpInvalid);
-    step.post("/otp/verify", json!({ "recoveryCode": new[0] }))
-        .await
-        .expect_success(Message::OtpVerified);
+    let answer = step.post("/otp/verify", json!({ "recoveryCode": new[0] })).await;
+    answer.expect_success(Message::OtpVerified);
 }
 
 #[tokio::test]

@@ -87,10 +87,8 @@ async fn sign_in_with_one_wrong_part_is_refused() {
         let (options, token) = begin(&anonymous).await;
         let mut credential = authenticator.get(&options);
         flip_last_bit(&mut credential["response"][part]);
-        anonymous
-            .post("/auth/passkey", json!({ "credential": credential, "token": token }))
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        let body = json!({ "credential": credential, "token": token });
+        anonymous.post("/auth/passkey", body).await.expect_error(ErrorCode::BadAuthCombination);
     }
     authenticator.sign_in(&anonymous).await.expect_success(Message::LoginSuccess);
 }
@@ -173,10 +171,8 @@ async fn truncated_authenticator_data_is_refused() {
         let anonymous = world.anonymous();
         let (options, token) = begin(&anonymous).await;
         let answer = authenticator.get_with(&options, |data| data.truncate(kept));
-        anonymous
-            .post("/auth/passkey", json!({ "credential": answer, "token": token }))
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        let body = json!({ "credential": answer, "token": token });
+        anonymous.post("/auth/passkey", body).await.expect_error(ErrorCode::BadAuthCombination);
     }
 }
 
@@ -194,10 +190,8 @@ async fn sign_in_without_user_handle_is_refused() {
         if let Some(handle) = handle {
             response.insert("userHandle".to_owned(), handle);
         }
-        anonymous
-            .post("/auth/passkey", json!({ "credential": answer, "token": token }))
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        let body = json!({ "credential": answer, "token": token });
+        anonymous.post("/auth/passkey", body).await.expect_error(ErrorCode::BadAuthCombination);
     }
 }
 

@@ -45,10 +45,8 @@ async fn first_code_by_mail_outside_a_session_removes_passkeys() {
                     .expect_success(Message::EmailVerified);
             }
             "reset" => {
-                anonymous
-                    .get(&format!("/users/reset-password?sendMethode=email&email={email}"))
-                    .await
-                    .expect_success(Message::ResetCodeSent);
+                let path = format!("/users/reset-password?sendMethode=email&email={email}");
+                anonymous.get(&path).await.expect_success(Message::ResetCodeSent);
                 let code = world.mailed_code(email).await;
                 let new = "une lanterne sur le port";
                 let payload = json!({
@@ -78,10 +76,8 @@ async fn first_code_by_mail_in_a_session_keeps_passkeys() {
     let answer = person.post("/users/email-verification", json!({})).await;
     answer.expect_success(Message::VerificationSent);
     let code = world.mailed_code(email).await;
-    person
-        .put("/users/email-verification", json!({ "email": email, "code": code }))
-        .await
-        .expect_success(Message::EmailVerified);
+    let body = json!({ "email": email, "code": code });
+    person.put("/users/email-verification", body).await.expect_success(Message::EmailVerified);
     authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
 }
 
@@ -92,10 +88,8 @@ async fn later_reset_keeps_passkeys_and_its_mail_names_them() {
     let email = member.user().email.as_str();
     let mut authenticator = Authenticator::registered_by(&member).await;
     let anonymous = world.anonymous();
-    anonymous
-        .get(&format!("/users/reset-password?sendMethode=email&email={email}"))
-        .await
-        .expect_success(Message::ResetCodeSent);
+    let path = format!("/users/reset-password?sendMethode=email&email={email}");
+    anonymous.get(&path).await.expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(email).await;
     let new = "une lanterne sur le port";
     let payload =

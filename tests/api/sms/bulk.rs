@@ -201,10 +201,8 @@ async fn dry_run_stores_and_counts_nothing() {
         (world.items("records").len(), world.items("transient").len()),
         (before.0, before.1 + 1)
     );
-    admin
-        .post("/sms/bulk", json!({ "recipients": ["+21620000001"], "message": "a" }))
-        .await
-        .expect_success(Message::SmsBulkAccepted);
+    let body = json!({ "recipients": ["+21620000001"], "message": "a" });
+    admin.post("/sms/bulk", body).await.expect_success(Message::SmsBulkAccepted);
 }
 
 #[tokio::test]
@@ -244,15 +242,11 @@ async fn body_has_at_most_two_million_bytes() {
 async fn request_over_the_quota_is_rejected_whole_and_stores_nothing() {
     let world = World::with(&[("SMS_PER_USER_DAY", "10"), ("SMS_PER_COMMITTEE_DAY", "15")]).await;
     let (first, second) = (sender(&world).await, sender(&world).await);
-    first
-        .post("/sms/bulk", json!({ "recipients": numbers(11), "message": "a" }))
-        .await
-        .expect_error(ErrorCode::SmsQuotaExceeded);
+    let body = json!({ "recipients": numbers(11), "message": "a" });
+    first.post("/sms/bulk", body).await.expect_error(ErrorCode::SmsQuotaExceeded);
     send_to(&first, &numbers(10), "a").await;
-    second
-        .post("/sms/bulk", json!({ "recipients": numbers(6), "message": "a" }))
-        .await
-        .expect_error(ErrorCode::SmsQuotaExceeded);
+    let payload = json!({ "recipients": numbers(6), "message": "a" });
+    second.post("/sms/bulk", payload).await.expect_error(ErrorCode::SmsQuotaExceeded);
     send_to(&second, &numbers(5), "a").await;
     world.deliver().await;
     world.sweep().await;
@@ -285,10 +279,8 @@ async fn bulk_sms_same_idempotency_key_returns_same_batch() {
     world.deliver().await;
     world.sweep().await;
     assert_eq!(texts(&world).len(), 60);
-    admin
-        .post("/sms/bulk", json!({ "recipients": numbers(60), "message": "Bonsoir" }))
-        .await
-        .expect_error(ErrorCode::IdempotencyKeyReused);
+    let request = json!({ "recipients": numbers(60), "message": "Bonsoir" });
+    admin.post("/sms/bulk", request).await.expect_error(ErrorCode::IdempotencyKeyReused);
 }
 
 #[tokio::test]

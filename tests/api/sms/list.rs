@@ -104,9 +104,8 @@ async fn cursor_is_bound_to_scope_and_committee() {
         let cursor = page["nextCursor"].as_str().unwrap();
         let elsewhere = world.another_committee("Sfax", true).await;
         for query in ["scope=own".to_owned(), format!("scope=committee&committeeID={elsewhere}")] {
-            root.get(&format!("{path}?{query}&cursor={cursor}"))
-                .await
-                .expect_field_error("cursor", ErrorCode::InvalidCursor);
+            let answer = root.get(&format!("{path}?{query}&cursor={cursor}")).await;
+            answer.expect_field_error("cursor", ErrorCode::InvalidCursor);
         }
         // The same committee, named.
         let own = world.committee();
@@ -205,12 +204,8 @@ async fn batch_is_listed_in_recipient_order() {
     let cursor = page["nextCursor"].as_str().unwrap();
     let answer = admin.get(&format!("/sms?limit=20&cursor={cursor}")).await;
     answer.expect_field_error("cursor", ErrorCode::InvalidCursor);
-    world
-        .person(NewPerson::with(Profile::CommitteeAdmin))
-        .await
-        .get(&format!("/sms?batchID={id}"))
-        .await
-        .expect_ok();
+    let url = format!("/sms?batchID={id}");
+    world.person(NewPerson::with(Profile::CommitteeAdmin)).await.get(&url).await.expect_ok();
     let answer = world.member().await.get(&format!("/sms?batchID={id}")).await;
     answer.expect_error(ErrorCode::BatchNotFound);
     admin.get("/sms?batchID=x").await.expect_error(ErrorCode::BatchNotFound);

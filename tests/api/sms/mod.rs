@@ -31,10 +31,8 @@ fn numbers(count: usize) -> Vec<String> {
 
 /// Sends a batch to `recipients` and returns its identifier.
 async fn send_to(person: &Person, recipients: &[String], message: &str) -> String {
-    let response = person
-        .post("/sms/bulk", json!({ "recipients": recipients, "message": message }))
-        .await
-        .expect_success(Message::SmsBulkAccepted);
+    let body = json!({ "recipients": recipients, "message": message });
+    let response = person.post("/sms/bulk", body).await.expect_success(Message::SmsBulkAccepted);
     response["batch"]["batchID"].as_str().unwrap().to_owned()
 }
 

@@ -142,9 +142,8 @@ async fn idempotency_key_is_per_caller_and_route_and_unused_by_errors() {
         sender(&world).await.with("idempotency-key", "k"),
         sender(&world).await.with("idempotency-key", "k"),
     );
-    one.post("/sms/single", json!({ "to": "+2160", "message": "a" }))
-        .await
-        .expect_field_error("to", ErrorCode::FieldValue);
+    let answer = one.post("/sms/single", json!({ "to": "+2160", "message": "a" })).await;
+    answer.expect_field_error("to", ErrorCode::FieldValue);
     let payload = json!({ "to": NUMBER, "message": "a", "recipients": [NUMBER] });
     for person in [&one, &other] {
         for path in ["/sms/single", "/sms/bulk"] {

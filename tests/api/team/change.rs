@@ -117,15 +117,12 @@ async fn stale_if_match_returns_412() {
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let seen = admin.get(&format!("/users/{}", other.user_id)).await;
     let guarded = admin.with("if-match", seen.header("etag"));
-    change(&guarded, &other, json!({ "role": "un" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
-    change(&guarded, &other, json!({ "role": "deux" }))
-        .await
-        .expect_error(ErrorCode::VersionConflict);
-    change(&admin.with("if-match", "*"), &other, json!({ "role": "trois" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&guarded, &other, json!({ "role": "un" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
+    let answer = change(&guarded, &other, json!({ "role": "deux" })).await;
+    answer.expect_error(ErrorCode::VersionConflict);
+    let answer = change(&admin.with("if-match", "*"), &other, json!({ "role": "trois" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
 }
 
 #[tokio::test]
@@ -157,13 +154,11 @@ async fn request_for_a_taken_address_counts_and_needs_the_right_to_edit() {
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let taken = json!({ "email": "admin@example.org" });
-    change(&admin, &other, taken.clone())
-        .await
-        .expect_field_error("email", ErrorCode::EmailAlreadyUsed);
+    let answer = change(&admin, &other, taken.clone()).await;
+    answer.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
     for email in ["admin@example.org", "neuve@example.org"] {
-        change(&admin, &other, json!({ "email": email }))
-            .await
-            .expect_error(ErrorCode::TooManyAttempts);
+        let answer = change(&admin, &other, json!({ "email": email })).await;
+        answer.expect_error(ErrorCode::TooManyAttempts);
     }
     let above = world.account(&NewPerson::with(Profile::SuperAdmin)).await;
     change(&admin, &above, taken).await.expect_error(ErrorCode::Forbidden);
@@ -175,16 +170,13 @@ async fn refused_change_of_an_address_is_not_counted() {
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     for email in ["neuve@example.org", "admin@example.org"] {
-        change(&admin, &other, json!({ "email": email, "profile": "SA" }))
-            .await
-            .expect_error(ErrorCode::Forbidden);
-        change(&admin, &other, json!({ "email": email, "version": 99 }))
-            .await
-            .expect_error(ErrorCode::VersionConflict);
+        let answer = change(&admin, &other, json!({ "email": email, "profile": "SA" })).await;
+        answer.expect_error(ErrorCode::Forbidden);
+        let answer = change(&admin, &other, json!({ "email": email, "version": 99 })).await;
+        answer.expect_error(ErrorCode::VersionConflict);
     }
-    change(&admin, &other, json!({ "email": "neuve@example.org" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&admin, &other, json!({ "email": "neuve@example.org" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
 }
 
 #[tokio::test]
@@ -220,9 +212,8 @@ async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
     let own = admin.user().clone();
     change(&admin, &own, json!({ "role": "chef" })).await.expect_error(ErrorCode::Forbidden);
     let holder = world.account(&NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk])).await;
-    change(&admin, &holder, json!({ "permissions": ["sms:bulk", "sms:send"] }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&admin, &holder, json!({ "permissions": ["sms:bulk", "sms:send"] })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     change(
         &ungranted,
         &member,
@@ -237,13 +228,11 @@ async fn address_requested_before_promotion_is_rejected_after_it() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
-    change(&admin, &member, json!({ "email": "mienne@example.org" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&admin, &member, json!({ "email": "mienne@example.org" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     let code = world.mailed_code("mienne@example.org").await;
-    change(&world.admin().await, &member, json!({ "profile": "SA" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&world.admin().await, &member, json!({ "profile": "SA" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     let proof = json!({ "email": "mienne@example.org", "code": code });
     let answer = world.anonymous().put("/users/email-verification", proof).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
@@ -271,9 +260,8 @@ async fn promotion_shortens_the_current_session_at_once() {
     let world = World::new().await;
     let member = world.member().await;
     world.clock().advance(std::time::Duration::from_secs(3 * 3600));
-    change(&world.admin().await, member.user(), json!({ "profile": "CA" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&world.admin().await, member.user(), json!({ "profile": "CA" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     let renewed = member.get("/auth/check").await;
     renewed.expect_ok();
     assert_ne!(renewed.header("authorization"), member.token(), "past half of its lifetime");
@@ -289,9 +277,8 @@ async fn committee_administrator_cannot_move_people_elsewhere() {
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
     for committee in [json!(sfax), json!(1), json!(null)] {
-        change(&admin, &member, json!({ "committeeID": committee }))
-            .await
-            .expect_success(Message::TeamMemberUpdated);
+        let answer = change(&admin, &member, json!({ "committeeID": committee })).await;
+        answer.expect_success(Message::TeamMemberUpdated);
     }
     assert_eq!(world.user(member.user_id).await.committee_id, world.committee());
     let foreign = world.account(&NewPerson::with(Profile::Member).of(sfax)).await;
@@ -311,12 +298,10 @@ async fn one_super_admin_remains_when_two_demote_each_other() {
         assert_eq!(successes, 1, "{one:?} {two:?}");
         if two.status == 200 {
             let admin = &pair[1];
-            change(admin, pair[0].user(), json!({ "profile": "SA" }))
-                .await
-                .expect_success(Message::TeamMemberUpdated);
-            change(&pair[0], admin.user(), json!({ "profile": "MB" }))
-                .await
-                .expect_success(Message::TeamMemberUpdated);
+            let answer = change(admin, pair[0].user(), json!({ "profile": "SA" })).await;
+            answer.expect_success(Message::TeamMemberUpdated);
+            let answer = change(&pair[0], admin.user(), json!({ "profile": "MB" })).await;
+            answer.expect_success(Message::TeamMemberUpdated);
         }
     }
 }
@@ -340,11 +325,9 @@ async fn demotion_applies_to_the_next_request() {
     let admin = world.admin().await;
     let other = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
-    change(&other, &member, json!({ "role": "un" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
-    change(&admin, other.user(), json!({ "profile": "MB" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&other, &member, json!({ "role": "un" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
+    let answer = change(&admin, other.user(), json!({ "profile": "MB" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     change(&other, &member, json!({ "role": "deux" })).await.expect_error(ErrorCode::Forbidden);
 }

@@ -47,10 +47,8 @@ async fn actions_are_listed_newest_first_without_personal_data() {
     }
     assert_eq!(admin.get("/audit?userID=x").await.expect_ok()["audit"], json!([]));
     let page = admin.get("/audit?limit=1").await.expect_ok();
-    let next = admin
-        .get(&format!("/audit?limit=1&cursor={}", page["nextCursor"].as_str().unwrap()))
-        .await
-        .expect_ok();
+    let url = format!("/audit?limit=1&cursor={}", page["nextCursor"].as_str().unwrap());
+    let next = admin.get(&url).await.expect_ok();
     assert_eq!((&next["audit"][0], &next["nextCursor"]), (&audit[1], &json!(null)));
 }
 

@@ -30,11 +30,8 @@ async fn own_fields_change_and_privileged_fields_are_ignored() {
     ] {
         assert_eq!(user[field], value, "{field}");
     }
-    let user = person
-        .put(&own, json!({ "password": PASSWORD, "phoneCode": "", "phone": "" }))
-        .await
-        .expect_success(Message::UserUpdated)["user"]
-        .clone();
+    let body = json!({ "password": PASSWORD, "phoneCode": "", "phone": "" });
+    let user = person.put(&own, body).await.expect_success(Message::UserUpdated)["user"].clone();
     assert_eq!((&user["phone"], &user["name"]), (&json!(""), &json!("Leïla")));
 }
 
@@ -43,23 +40,16 @@ async fn new_address_is_pending_and_the_old_one_stays_valid() {
     let world = World::new().await;
     let member = world.member().await;
     let own = format!("/users/{}", member.user().user_id);
-    member
-        .put(&own, json!({ "password": PASSWORD, "email": "admin@example.org" }))
-        .await
-        .expect_field_error("email", ErrorCode::EmailAlreadyUsed);
+    let body = json!({ "password": PASSWORD, "email": "admin@example.org" });
+    member.put(&own, body).await.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
     world.clock().advance(Duration::from_secs(60));
-    let user = member
-        .put(&own, json!({ "password": PASSWORD, "email": "neuve@example.org" }))
-        .await
-        .expect_success(Message::UserUpdated)["user"]
-        .clone();
+    let payload = json!({ "password": PASSWORD, "email": "neuve@example.org" });
+    let user = member.put(&own, payload).await.expect_success(Message::UserUpdated)["user"].clone();
     assert_eq!(user["email"], json!(member.user().email));
     assert_eq!(world.mails(member.user().email.as_str()).await.len(), 1);
     let code = world.mailed_code("neuve@example.org").await;
-    member
-        .put(&own, json!({ "password": PASSWORD, "email": member.user().email }))
-        .await
-        .expect_success(Message::UserUpdated);
+    let request = json!({ "password": PASSWORD, "email": member.user().email });
+    member.put(&own, request).await.expect_success(Message::UserUpdated);
     let proof = json!({ "email": "neuve@example.org", "code": code });
     let answer = world.anonymous().put("/users/email-verification", proof).await;
     answer.expect_error(ErrorCode::VerificationInvalid);

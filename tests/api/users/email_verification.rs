@@ -107,10 +107,8 @@ async fn address_taken_meanwhile_is_refused_at_verification() {
     let (one, two) = (world.member().await, world.member().await);
     for person in [&one, &two] {
         let path = format!("/users/{}", person.user().user_id);
-        person
-            .put(&path, json!({ "password": PASSWORD, "email": "voulue@example.org" }))
-            .await
-            .expect_success(Message::UserUpdated);
+        let body = json!({ "password": PASSWORD, "email": "voulue@example.org" });
+        person.put(&path, body).await.expect_success(Message::UserUpdated);
     }
     let code = world.mailed_code("voulue@example.org").await;
     let proof = json!({ "email": "voulue@example.org", "code": code });
@@ -166,10 +164,8 @@ async fn request_for_a_foreign_address_keeps_the_owners_code_valid() {
     let world = World::new().await;
     let attacker = world.member().await;
     let path = format!("/users/{}", attacker.user().user_id);
-    attacker
-        .put(&path, json!({ "password": PASSWORD, "email": "amel@example.org" }))
-        .await
-        .expect_success(Message::UserUpdated);
+    let body = json!({ "password": PASSWORD, "email": "amel@example.org" });
+    attacker.put(&path, body).await.expect_success(Message::UserUpdated);
     let payload = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
     });

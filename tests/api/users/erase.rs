@@ -24,9 +24,8 @@ async fn erasure_removes_personal_data_and_frees_the_address() {
         .await;
     let avatar = sent.expect_success(Message::AvatarUpdated)["avatar"].as_str().unwrap().to_owned();
     erase(&member, id, json!({})).await.expect_field_error("password", ErrorCode::FieldRequired);
-    erase(&member, id, json!({ "password": "x" }))
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    let answer = erase(&member, id, json!({ "password": "x" })).await;
+    answer.expect_error(ErrorCode::BadAuthCombination);
     erase(&member, id, json!({ "password": PASSWORD })).await.expect_success(Message::UserDeleted);
     member.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
     world.anonymous().login(&email, PASSWORD).await.expect_error(ErrorCode::BadAuthCombination);
@@ -70,9 +69,8 @@ async fn password_of_spaces_is_a_password_everywhere() {
     let id = user["userID"].as_str().unwrap();
     let change = json!({ "phoneCode": "216", "phone": "20123456", "password": password });
     owner.put(&format!("/users/{id}"), change).await.expect_success(Message::UserUpdated);
-    erase(&owner, id, json!({ "password": "" }))
-        .await
-        .expect_field_error("password", ErrorCode::FieldRequired);
+    let answer = erase(&owner, id, json!({ "password": "" })).await;
+    answer.expect_field_error("password", ErrorCode::FieldRequired);
     erase(&owner, id, json!({ "password": password })).await.expect_success(Message::UserDeleted);
 }
 
@@ -190,9 +188,8 @@ async fn data_written_during_erasure_is_removed_too() {
     while !world.cloud().faults().left().is_empty() {
         tokio::task::yield_now().await;
     }
-    erase(&member, member.user().user_id, json!({ "password": PASSWORD }))
-        .await
-        .expect_success(Message::UserDeleted);
+    let answer = erase(&member, member.user().user_id, json!({ "password": PASSWORD })).await;
+    answer.expect_success(Message::UserDeleted);
     world.deliver().await;
     posting.await.unwrap().expect_success(Message::FileCreated);
     for _ in 0..2 {
@@ -225,9 +222,8 @@ async fn files_are_hidden_even_if_the_avatar_cannot_be_removed() {
             .unwrap()
             .to_owned();
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
-    erase(&member, member.user().user_id, json!({ "password": PASSWORD }))
-        .await
-        .expect_success(Message::UserDeleted);
+    let answer = erase(&member, member.user().user_id, json!({ "password": PASSWORD })).await;
+    answer.expect_success(Message::UserDeleted);
     world.deliver().await;
     let file_after = world.setup().store.file(domain::FileId::or_none(&id)).await.unwrap();
     assert_eq!(file_after, None);
@@ -252,21 +248,17 @@ async fn super_admin_can_erase_any_account_and_audit_has_no_personal_data() {
 async fn last_super_admin_cannot_be_erased() {
     let world = World::new().await;
     let admin = world.admin().await;
-    erase(&admin, admin.user().user_id, json!({ "password": PASSWORD }))
-        .await
-        .expect_error(ErrorCode::LastAdmin);
+    let answer = erase(&admin, admin.user().user_id, json!({ "password": PASSWORD })).await;
+    answer.expect_error(ErrorCode::LastAdmin);
     let unverified = NewPerson::with(Profile::SuperAdmin).unverified();
     world.person(unverified).await;
-    erase(&admin, admin.user().user_id, json!({ "password": PASSWORD }))
-        .await
-        .expect_error(ErrorCode::LastAdmin);
+    let answer = erase(&admin, admin.user().user_id, json!({ "password": PASSWORD })).await;
+    answer.expect_error(ErrorCode::LastAdmin);
     let second = world.person(NewPerson::with(Profile::SuperAdmin)).await;
-    erase(&admin, admin.user().user_id, json!({ "password": PASSWORD }))
-        .await
-        .expect_success(Message::UserDeleted);
-    erase(&second, second.user().user_id, json!({ "password": PASSWORD }))
-        .await
-        .expect_error(ErrorCode::LastAdmin);
+    let answer = erase(&admin, admin.user().user_id, json!({ "password": PASSWORD })).await;
+    answer.expect_success(Message::UserDeleted);
+    let answer = erase(&second, second.user().user_id, json!({ "password": PASSWORD })).await;
+    answer.expect_error(ErrorCode::LastAdmin);
 }
 
 #[tokio::test]
@@ -277,19 +269,16 @@ async fn erasure_removes_sent_messages_and_cancels_queued_ones() {
     let send = async |recipients: &[&str]| {
         let payload = json!({ "recipients": recipients, "message": "Bonjour" });
         sender.post("/sms/bulk", payload).await.expect_success(Message::SmsBulkAccepted);
-        sender
-            .post("/sms/single", json!({ "to": recipients[0], "message": "Bonjour" }))
-            .await
-            .expect_success(Message::SmsAccepted);
+        let body = json!({ "to": recipients[0], "message": "Bonjour" });
+        sender.post("/sms/single", body).await.expect_success(Message::SmsAccepted);
     };
     send(&["+21620000001", "+21620000002"]).await;
     world.deliver().await;
     world.sweep().await;
     assert_eq!(world.cloud().recorder().texts().len(), 3);
     send(&["+21620000003", "+21620000004"]).await;
-    erase(&sender, sender.user().user_id, json!({ "password": PASSWORD }))
-        .await
-        .expect_success(Message::UserDeleted);
+    let answer = erase(&sender, sender.user().user_id, json!({ "password": PASSWORD })).await;
+    answer.expect_success(Message::UserDeleted);
     world.deliver().await;
     for _ in 0..3 {
         world.clock().advance(Duration::from_secs(400));

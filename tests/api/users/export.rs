@@ -85,10 +85,8 @@ async fn export_contains_own_files_and_courses() {
             let answer = person.post("/courses", json!({ "courseTitle": title })).await;
             let course = answer.expect_success(Message::CourseCreated)["course"].clone();
             if title == "Soudure" {
-                person
-                    .delete(&format!("/courses/{}", course["courseID"].as_str().unwrap()))
-                    .await
-                    .expect_success(Message::CourseArchived);
+                let path = format!("/courses/{}", course["courseID"].as_str().unwrap());
+                person.delete(&path).await.expect_success(Message::CourseArchived);
             }
         }
     }
@@ -113,10 +111,8 @@ async fn export_contains_sent_messages() {
     let (sender, other) =
         (world.person(NewPerson::with(Profile::CommitteeAdmin)).await, world.admin().await);
     for person in [&sender, &other] {
-        person
-            .post("/sms/single", json!({ "to": "+21620123456", "message": "Bonjour" }))
-            .await
-            .expect_success(Message::SmsAccepted);
+        let body = json!({ "to": "+21620123456", "message": "Bonjour" });
+        person.post("/sms/single", body).await.expect_success(Message::SmsAccepted);
     }
     let answer = sender.get(&format!("/users/{}/export", sender.user().user_id)).await;
     let sms = answer.expect_ok()["export"]["sms"].clone();
@@ -196,10 +192,8 @@ async fn unverified_author_exports_published_courses_only() {
     let trainer = world.person(author).await;
     created_course(&trainer, "Cours inachevé.").await;
     let published = published_course(&trainer).await;
-    trainer
-        .post("/sms/single", json!({ "to": "+21620123456", "message": "Bonjour" }))
-        .await
-        .expect_success(Message::SmsAccepted);
+    let body = json!({ "to": "+21620123456", "message": "Bonjour" });
+    trainer.post("/sms/single", body).await.expect_success(Message::SmsAccepted);
     let trainer = changed(&world, &trainer, json!({ "isVerified": false })).await;
     let export = export_of(&trainer).await;
     assert_eq!(course_ids(&export), BTreeSet::from([published]));
@@ -234,10 +228,8 @@ async fn export_contains_no_expired_entries() {
     const DAY: Duration = Duration::from_secs(86_400);
     let world = World::new().await;
     let sender = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    sender
-        .post("/sms/single", json!({ "to": "+21620123456", "message": "Bonjour" }))
-        .await
-        .expect_success(Message::SmsAccepted);
+    let body = json!({ "to": "+21620123456", "message": "Bonjour" });
+    sender.post("/sms/single", body).await.expect_success(Message::SmsAccepted);
     let sender = changed(&world, &sender, json!({ "role": "Trésorière" })).await;
     let counts = async |sender: &Person| {
         let export = export_of(sender).await;

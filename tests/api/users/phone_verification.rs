@@ -12,10 +12,8 @@ async fn texted_code_verifies_the_number_and_a_new_number_is_unverified() {
     let own = format!("/users/{}", member.user().user_id);
     let answer = member.post("/users/phone-verification", json!({})).await;
     answer.expect_field_error("phone", ErrorCode::FieldRequired);
-    member
-        .put(&own, json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" }))
-        .await
-        .expect_success(Message::UserUpdated);
+    let body = json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" });
+    member.put(&own, body).await.expect_success(Message::UserUpdated);
     let answer = member.post("/users/phone-verification", json!({})).await;
     answer.expect_success(Message::VerificationSent);
     let code = world.texted_code("+21620123456").await;
@@ -26,10 +24,8 @@ async fn texted_code_verifies_the_number_and_a_new_number_is_unverified() {
     assert!(world.user(member.user().user_id).await.is_phone_verified);
     let answer = member.put("/users/phone-verification", json!({ "code": code })).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
-    member
-        .put(&own, json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123457" }))
-        .await
-        .expect_success(Message::UserUpdated);
+    let payload = json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123457" });
+    member.put(&own, payload).await.expect_success(Message::UserUpdated);
     assert!(!world.user(member.user().user_id).await.is_phone_verified);
 }
 
@@ -38,17 +34,13 @@ async fn code_for_one_number_does_not_verify_another() {
     let world = World::new().await;
     let member = world.member().await;
     let own = format!("/users/{}", member.user().user_id);
-    member
-        .put(&own, json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" }))
-        .await
-        .expect_success(Message::UserUpdated);
+    let body = json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" });
+    member.put(&own, body).await.expect_success(Message::UserUpdated);
     let answer = member.post("/users/phone-verification", json!({})).await;
     answer.expect_success(Message::VerificationSent);
     let code = world.texted_code("+21620123456").await;
-    member
-        .put(&own, json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123457" }))
-        .await
-        .expect_success(Message::UserUpdated);
+    let payload = json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123457" });
+    member.put(&own, payload).await.expect_success(Message::UserUpdated);
     let answer = member.put("/users/phone-verification", json!({ "code": code })).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
 }
@@ -115,11 +107,8 @@ async fn reset_code_beyond_the_texts_of_a_day_goes_by_mail() {
     let member = world.person(new_person.with_phone("216", "20123456")).await;
     let email = member.user().email.to_string();
     for _ in 0..6 {
-        world
-            .anonymous()
-            .get(&format!("/users/reset-password?sendMethode=sms&email={email}"))
-            .await
-            .expect_success(Message::ResetCodeSent);
+        let path = format!("/users/reset-password?sendMethode=sms&email={email}");
+        world.anonymous().get(&path).await.expect_success(Message::ResetCodeSent);
         world.deliver().await;
         world.clock().advance(Duration::from_secs(900));
     }

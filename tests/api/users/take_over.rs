@@ -81,9 +81,8 @@ async fn registrant_session_ends_when_the_owner_verifies_the_mailbox() {
     verify(&owner, ADDRESS, &digits).await.expect_success(Message::EmailVerified);
     attacker.get("/auth/current-user").await.expect_error(ErrorCode::BadAuthCombination);
     // The address that the attacker wanted is dropped with its code.
-    verify(&world.anonymous(), "attaquant@example.org", &code)
-        .await
-        .expect_error(ErrorCode::VerificationInvalid);
+    let answer = verify(&world.anonymous(), "attaquant@example.org", &code).await;
+    answer.expect_error(ErrorCode::VerificationInvalid);
     let user = world.user(attacker.user().user_id).await;
     assert_eq!((user.email.as_str(), user.pending_email), (ADDRESS, None));
     assert!(user.is_verified);
@@ -173,9 +172,8 @@ async fn first_verification_in_a_session_keeps_that_session_alone() {
     let answer = person.post("/users/email-verification", json!({})).await;
     answer.expect_success(Message::VerificationSent);
     let code = world.mailed_code("autre@example.org").await;
-    verify(&world.anonymous(), "autre@example.org", &code)
-        .await
-        .expect_success(Message::EmailVerified);
+    let answer = verify(&world.anonymous(), "autre@example.org", &code).await;
+    answer.expect_success(Message::EmailVerified);
     session.get("/auth/current-user").await.expect_ok();
 }
 
@@ -266,9 +264,8 @@ async fn code_ends_with_password_change_reset_and_deactivation() {
     let change = json!({ "oldPassword": PASSWORD, "newPassword": "le phare de Kelibia", "confirmPassword": "le phare de Kelibia" });
     person.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);
     fails(link).await;
-    verify(&person, "voulue@example.org", &wanted)
-        .await
-        .expect_error(ErrorCode::VerificationInvalid);
+    let answer = verify(&person, "voulue@example.org", &wanted).await;
+    answer.expect_error(ErrorCode::VerificationInvalid);
 }
 
 #[tokio::test]
@@ -298,9 +295,8 @@ async fn two_people_who_want_one_address_confirm_their_own_change() {
     let mails = world.mails("voulue@example.org").await;
     let first = tests::digits(mails[1]["text"].as_str().unwrap());
     // The second request does not end the first code, and each code moves its own account.
-    verify(&world.anonymous(), "voulue@example.org", &first)
-        .await
-        .expect_success(Message::EmailVerified);
+    let answer = verify(&world.anonymous(), "voulue@example.org", &first).await;
+    answer.expect_success(Message::EmailVerified);
     let email = async |person: &Person| world.user(person.user().user_id).await.email.to_string();
     assert_eq!(email(&one).await, "voulue@example.org");
     assert_eq!(email(&two).await, two.user().email.to_string());
@@ -318,16 +314,14 @@ async fn code_of_an_older_account_is_found_behind_ten_newer_ones() {
     for _ in 0..10 {
         request_address(&world.member().await, "voulue@example.org").await;
     }
-    verify(&world.anonymous(), "voulue@example.org", &digits)
-        .await
-        .expect_error(ErrorCode::VerificationInvalid);
+    let answer = verify(&world.anonymous(), "voulue@example.org", &digits).await;
+    answer.expect_error(ErrorCode::VerificationInvalid);
     // The session or the link names the account.
     world.clock().advance(Duration::from_secs(2));
     let answer = first.post("/users/email-verification", json!({})).await;
     answer.expect_success(Message::VerificationSent);
-    verify(&world.anonymous(), "voulue@example.org", &link)
-        .await
-        .expect_error(ErrorCode::VerificationInvalid);
+    let answer = verify(&world.anonymous(), "voulue@example.org", &link).await;
+    answer.expect_error(ErrorCode::VerificationInvalid);
     let digits = world.mailed_code("voulue@example.org").await;
     verify(&first, "voulue@example.org", &digits).await.expect_success(Message::EmailVerified);
 }
@@ -344,9 +338,8 @@ async fn expired_codes_of_newer_accounts_hide_no_valid_one() {
     let answer = first.post("/users/email-verification", json!({})).await;
     answer.expect_success(Message::VerificationSent);
     let digits = world.mailed_code("voulue@example.org").await;
-    verify(&world.anonymous(), "voulue@example.org", &digits)
-        .await
-        .expect_success(Message::EmailVerified);
+    let answer = verify(&world.anonymous(), "voulue@example.org", &digits).await;
+    answer.expect_success(Message::EmailVerified);
 }
 
 #[tokio::test]
