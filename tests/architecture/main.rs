@@ -4,7 +4,6 @@
 mod crates;
 mod cycles;
 mod document;
-mod events;
 mod keys;
 mod language;
 mod links;
@@ -15,6 +14,9 @@ mod template;
 mod words;
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
+
+use common::Route;
+use tests::World;
 
 /// The root of the repository.
 fn root() -> PathBuf {
@@ -43,39 +45,23 @@ fn files(path: &str, ending: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Function and path of every `.route(` in the functions' `lib.rs`, with the names of the calls in its handlers.
-fn paths() -> Vec<(String, String, Vec<String>)> {
-    let mut all = Vec::new();
-    for (file, source) in source::whole("functions", "src/lib.rs") {
-        let function = file.split('/').nth(1).unwrap();
-        for call in source.calls.into_iter().filter(|call| call.name == "route") {
-            all.push((function.to_owned(), call.text.unwrap(), call.inner));
-        }
-    }
-    assert!(all.len() > 10, "{all:?}");
-    all
+/// Every route of the functions, with its function.
+fn all_routes() -> Vec<(&'static str, Route)> {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let world = runtime.block_on(World::new());
+    dev::routes(world.setup()).unwrap()
 }
 
 /// Every route of the functions: function, and `GET /path`.
 fn routes() -> Vec<(String, String)> {
-    let mut all = Vec::new();
-    for (function, path, handlers) in paths() {
-        for method in ["get", "post", "put", "delete"] {
-            let handles = |call: &String| call == method || (method == "get" && call == "effect");
-            if handlers.iter().any(handles) {
-                let route = format!("{} {path}", method.to_uppercase());
-                all.push((function.clone(), route));
-            }
-        }
-    }
-    all
+    let name = |route: Route| format!("{} {}", route.method, route.path);
+    all_routes().into_iter().map(|(function, route)| (function.to_owned(), name(route))).collect()
 }
 
 /// The paths whose GET changes or sends something.
 fn effects() -> BTreeSet<String> {
-    let mut paths = paths();
-    paths.retain(|(_, _, handlers)| handlers.iter().any(|call| call == "effect"));
-    paths.into_iter().map(|(_, path, _)| path).collect()
+    let routes = all_routes().into_iter().filter(|(_, route)| route.has_effect);
+    routes.map(|(_, route)| route.path.to_owned()).collect()
 }
 
 /// The crate names of the functions.

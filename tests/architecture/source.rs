@@ -19,8 +19,6 @@ pub(crate) struct Call {
     pub(crate) receiver: String,
     /// The first argument if it is a string.
     pub(crate) text: Option<String>,
-    /// The names of the calls in the arguments.
-    pub(crate) inner: Vec<String>,
 }
 
 #[derive(Default)]
@@ -90,16 +88,13 @@ impl Source {
     }
 
     fn call(&mut self, receiver: String, name: &str, arguments: &Arguments) {
-        let start = self.calls.len();
         arguments.iter().for_each(|value| self.visit_expr(value));
         let text = match arguments.first() {
             Some(Expr::Lit(value)) if let Lit::Str(text) = &value.lit => Some(text.value()),
             _ => None,
         };
         let name = name.rsplit("::").next().unwrap_or_default().to_owned();
-        let inner = self.calls[start..].iter().map(|call| call.name.clone());
-        let inner = inner.collect();
-        self.calls.push(Call { name, receiver, text, inner });
+        self.calls.push(Call { name, receiver, text });
     }
 
     fn import(&mut self, start: &str, tree: &UseTree) {

@@ -119,37 +119,6 @@ fn template_tables_and_indexes_match_the_store() {
 }
 
 #[test]
-fn lambda_watch_router_matches_the_gateway() {
-    let manifest = read("Cargo.toml");
-    let section = manifest
-        .split("[workspace.metadata.lambda.watch.router]")
-        .nth(1)
-        .expect("the router's table")
-        .split("\n[")
-        .next()
-        .unwrap();
-    let lines = section.lines().filter_map(|line| line.split_once(" = "));
-    let watched: BTreeSet<(String, String)> = lines
-        .map(|(path, function)| {
-            (path.trim_matches('"').to_owned(), function.trim_matches('"').to_owned())
-        })
-        .collect();
-    let gateway = gateway();
-    let mut expected = BTreeSet::new();
-    for (function, routes) in &gateway {
-        for (_, path) in routes.iter().filter(|(_, path)| path != "$default") {
-            expected.insert((path.replace("{proxy+}", "{*path}"), function.clone()));
-        }
-    }
-    // `cargo lambda watch` has no $default route.
-    expected.extend([
-        ("/{*path}".to_owned(), "fallback".to_owned()),
-        ("/".to_owned(), "fallback".to_owned()),
-    ]);
-    assert_eq!(watched, expected);
-}
-
-#[test]
 fn template_environment_equals_the_settings_read() {
     let template = template();
     let names = |variables: &Value| {

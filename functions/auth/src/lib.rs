@@ -9,11 +9,7 @@ mod sessions;
 mod sign_in;
 
 use accounts::{Codes, Registration, Sessions};
-use axum::{
-    Router,
-    routing::{delete, get, post},
-};
-use common::{Routes, effect, sign_in};
+use common::Routes;
 use identity::password::Hasher;
 use runtime::{ConfigError, Key};
 use store::{Setup, Store};
@@ -44,22 +40,19 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         hasher: Hasher::default(),
         mailbox_verifies: Registration::of(&setup.settings)?.mailbox_verifies(),
     };
-    Ok(Routes::new(
-        Router::new()
-            .route("/auth/login", sign_in(post(login::login)))
-            .route(
-                "/auth/passwordless",
-                sign_in(
-                    effect(passwordless::sign_in_with_code, "GET,POST").post(passwordless::request),
-                ),
-            )
-            .route("/auth/check", get(check::check))
-            .route("/auth/current-user", get(current_user::current_user))
-            .route("/auth/logout", post(logout::logout))
-            .route("/auth/sessions", get(sessions::list))
-            .route("/auth/sessions/{sid}", delete(sessions::end))
-            .with_state(auth),
-    )
-    .no_store(&["/auth"])
-    .early("/auth/login"))
+    Ok(Routes::default()
+        .post("/auth/login", login::login)
+        .sign_in()
+        .early()
+        .effect("/auth/passwordless", passwordless::sign_in_with_code)
+        .sign_in()
+        .post("/auth/passwordless", passwordless::request)
+        .sign_in()
+        .get("/auth/check", check::check)
+        .get("/auth/current-user", current_user::current_user)
+        .post("/auth/logout", logout::logout)
+        .get("/auth/sessions", sessions::list)
+        .delete("/auth/sessions/{sid}", sessions::end)
+        .no_store("/auth")
+        .with_state(auth))
 }

@@ -6,7 +6,6 @@ mod fields;
 mod list;
 mod show;
 
-use axum::{Router, routing::get};
 use common::{Cursors, Routes, SignedIn};
 use domain::{
     Profile,
@@ -33,12 +32,12 @@ pub(crate) struct Committees {
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let committees =
         Committees { store: setup.store.clone(), cursors: setup.keys.parse(Key::Cursor)? };
-    Ok(Routes::new(
-        Router::new()
-            .route("/committees", get(list::list).post(create::create))
-            .route("/committees/{committeeId}", get(show::show).put(change::change))
-            .with_state(committees),
-    ))
+    Ok(Routes::default()
+        .get("/committees", list::list)
+        .post("/committees", create::create)
+        .get("/committees/{committeeId}", show::show)
+        .put("/committees/{committeeId}", change::change)
+        .with_state(committees))
 }
 
 /// The view of `committee` for `caller`: the whole for super admins and for its members, the public fields for

@@ -13,11 +13,7 @@ mod search_all;
 mod show;
 mod to_draft;
 
-use axum::{
-    Router,
-    routing::{get, post},
-};
-use common::{ApiError, Cursors, ErrorCode, FieldError, InvalidValue, Routes, SignedIn, effect};
+use common::{ApiError, Cursors, ErrorCode, FieldError, InvalidValue, Routes, SignedIn};
 use domain::{
     CourseId, Instant,
     audit::AuditEntry,
@@ -45,30 +41,22 @@ pub(crate) struct Courses {
 /// When the key of the cursors is missing or malformed.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let courses = Courses { store: setup.store.clone(), cursors: setup.keys.parse(Key::Cursor)? };
-    Ok(Routes::new(
-        Router::new()
-            .route("/courses", post(create::create))
-            .route("/courses/committee", get(committee::list))
-            .route("/courses/search-all", get(search_all::search))
-            .route(
-                "/courses/{courseId}",
-                get(show::show).put(change::change).delete(archive::archive),
-            )
-            .route(
-                "/courses/{courseId}/publish",
-                effect(publish::publish, "GET,POST").post(publish::publish),
-            )
-            .route(
-                "/courses/{courseId}/to-draft",
-                effect(to_draft::to_draft, "GET,POST").post(to_draft::to_draft),
-            )
-            .route("/courses/questions/{courseId}", post(questions::add))
-            .route(
-                "/courses/questions/{courseId}/{questionId}",
-                get(question::show).put(question::change).delete(question::remove),
-            )
-            .with_state(courses),
-    ))
+    Ok(Routes::default()
+        .post("/courses", create::create)
+        .get("/courses/committee", committee::list)
+        .get("/courses/search-all", search_all::search)
+        .get("/courses/{courseId}", show::show)
+        .put("/courses/{courseId}", change::change)
+        .delete("/courses/{courseId}", archive::archive)
+        .effect("/courses/{courseId}/publish", publish::publish)
+        .post("/courses/{courseId}/publish", publish::publish)
+        .effect("/courses/{courseId}/to-draft", to_draft::to_draft)
+        .post("/courses/{courseId}/to-draft", to_draft::to_draft)
+        .post("/courses/questions/{courseId}", questions::add)
+        .get("/courses/questions/{courseId}/{questionId}", question::show)
+        .put("/courses/questions/{courseId}/{questionId}", question::change)
+        .delete("/courses/questions/{courseId}/{questionId}", question::remove)
+        .with_state(courses))
 }
 
 impl Courses {

@@ -7,7 +7,6 @@ mod domains;
 mod panel_session;
 mod subdomain;
 
-use axum::{Router, routing::get};
 use common::Routes;
 use cpanel_client::{Panel, Timeouts};
 use domain::subdomain::RootDomain;
@@ -53,14 +52,13 @@ pub fn routes_with(setup: &Setup, timeouts: Timeouts) -> Result<Routes, ConfigEr
         )?,
         domain_cache: DomainCache::default(),
     };
-    Ok(Routes::new(
-        Router::new()
-            .route("/cpanel/subdomain", get(subdomain::list).post(subdomain::create))
-            .route("/cpanel/domains", get(domains::show))
-            .route("/cpanel/db", get(db::list))
-            .with_state(cpanel),
-    )
-    .no_store(&["/cpanel"]))
+    Ok(Routes::default()
+        .get("/cpanel/subdomain", subdomain::list)
+        .post("/cpanel/subdomain", subdomain::create)
+        .get("/cpanel/domains", domains::show)
+        .get("/cpanel/db", db::list)
+        .no_store("/cpanel")
+        .with_state(cpanel))
 }
 
 fn panel(setup: &Setup, timeouts: Timeouts) -> Result<Option<Panel>, ConfigError> {

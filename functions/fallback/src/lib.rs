@@ -1,6 +1,5 @@
 //! The Lambda function `fallback`: the health check, and 404 for every path that no other function serves.
 
-use axum::{Router, routing::get};
 use common::{ApiResult, Routes, ok};
 use runtime::{ConfigError, Key};
 use serde::Serialize;
@@ -11,7 +10,7 @@ pub const KEYS: &[Key] = &[Key::TokenPublic];
 
 /// The route of this function, `/health`; the edge answers all others with 404. Never fails.
 pub fn routes(_: &Setup) -> Result<Routes, ConfigError> {
-    Ok(Routes::new(Router::new().route("/health", get(health))).unlimited("/health"))
+    Ok(Routes::default().get("/health", health).unlimited("/health"))
 }
 
 #[derive(Serialize)]

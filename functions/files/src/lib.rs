@@ -11,11 +11,7 @@ mod show;
 
 use std::time::Duration;
 
-use axum::{
-    Router,
-    extract::FromRequestParts,
-    routing::{get, post},
-};
+use axum::extract::FromRequestParts;
 use common::{ApiError, Cursors, ErrorCode, Routes, SignedIn};
 use domain::{
     FileId, Instant, UserId,
@@ -53,18 +49,17 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         max_bytes: settings.number("FILE_MAX_BYTES", 100_000_000)?,
         quota_bytes: settings.number("FILE_QUOTA_BYTES", 1_000_000_000)?,
     };
-    Ok(Routes::new(
-        Router::new()
-            .route("/media/{key}", get(media::show))
-            .route("/files", post(create::create))
-            .route("/files/my-files", get(my_files::list))
-            .route("/files/public/{fileId}", get(public::show))
-            .route("/files/{fileId}", get(show::show).delete(remove::remove))
-            .route("/files/{fileId}/complete", post(complete::complete))
-            .with_state(files),
-    )
-    .no_store(&["/files"])
-    .unprefixed("/media/"))
+    Ok(Routes::default()
+        .get("/media/{key}", media::show)
+        .post("/files", create::create)
+        .get("/files/my-files", my_files::list)
+        .get("/files/public/{fileId}", public::show)
+        .get("/files/{fileId}", show::show)
+        .delete("/files/{fileId}", remove::remove)
+        .post("/files/{fileId}/complete", complete::complete)
+        .no_store("/files")
+        .unprefixed("/media/")
+        .with_state(files))
 }
 
 /// A verified user of an active committee, who may upload files.

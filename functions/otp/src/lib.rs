@@ -6,11 +6,7 @@ mod recovery_codes;
 mod verify;
 
 use accounts::{Sessions, attempts};
-use axum::{
-    Router,
-    routing::{delete, post},
-};
-use common::{ApiError, Client, ErrorCode, Fields, InvalidValue, Routes, effect, sign_in, text};
+use common::{ApiError, Client, ErrorCode, Fields, InvalidValue, Routes, text};
 use domain::{
     Instant, Line, SessionId, UserId,
     otp::{Otp as StoredOtp, Proof},
@@ -50,15 +46,14 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         outbox: setup.keys.parse(Key::Outbox)?,
         hasher: Hasher::default(),
     };
-    Ok(Routes::new(
-        Router::new()
-            .route("/otp", delete(disable::disable))
-            .route("/otp/generate", effect(generate::generate, "GET"))
-            .route("/otp/verify", sign_in(post(verify::verify)))
-            .route("/otp/recovery-codes", post(recovery_codes::renew))
-            .with_state(otp),
-    )
-    .no_store(&["/otp"]))
+    Ok(Routes::default()
+        .delete("/otp", disable::disable)
+        .effect("/otp/generate", generate::generate)
+        .post("/otp/verify", verify::verify)
+        .sign_in()
+        .post("/otp/recovery-codes", recovery_codes::renew)
+        .no_store("/otp")
+        .with_state(otp))
 }
 
 /// A submitted code.

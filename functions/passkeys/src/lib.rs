@@ -8,12 +8,8 @@ mod settings;
 mod sign_in;
 
 use accounts::Sessions;
-use axum::{
-    Router,
-    extract::FromRequestParts,
-    routing::{get, post, put},
-};
-use common::{ApiError, ErrorCode, InvalidValue, Now, Routes, SignedIn, sign_in};
+use axum::extract::FromRequestParts;
+use common::{ApiError, ErrorCode, InvalidValue, Now, Routes, SignedIn};
 use domain::{
     PasskeyId, ValueError,
     passkey::{Passkey, PasskeyView},
@@ -49,17 +45,19 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         outbox: setup.keys.parse(Key::Outbox)?,
         party: settings::relying_party(&setup.settings)?,
     };
-    Ok(Routes::new(
-        Router::new()
-            .route("/passkeys", get(list::list).post(register::register))
-            .route("/passkeys/registration-options", post(register::options))
-            .route("/passkeys/{passkeyId}", put(rename::rename).delete(remove::remove))
-            .route("/auth/passkey/options", post(sign_in::options))
-            .route("/auth/passkey", sign_in(post(sign_in::sign_in)))
-            .with_state(passkeys),
-    )
-    .no_store(&["/passkeys", "/auth/passkey"])
-    .early("/auth/passkey"))
+    Ok(Routes::default()
+        .get("/passkeys", list::list)
+        .post("/passkeys", register::register)
+        .post("/passkeys/registration-options", register::options)
+        .put("/passkeys/{passkeyId}", rename::rename)
+        .delete("/passkeys/{passkeyId}", remove::remove)
+        .post("/auth/passkey/options", sign_in::options)
+        .post("/auth/passkey", sign_in::sign_in)
+        .sign_in()
+        .early()
+        .no_store("/passkeys")
+        .no_store("/auth/passkey")
+        .with_state(passkeys))
 }
 
 /// The passkey that a request is about.

@@ -13,10 +13,6 @@ mod rights;
 mod show;
 mod single;
 
-use axum::{
-    Router,
-    routing::{get, post},
-};
 use common::{Cursors, ErrorCode, Fields, InvalidValue, Routes, text};
 use domain::{
     Constraint, CountryCodes, Instant, Mobile,
@@ -62,21 +58,19 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     };
     // Parsing the first number loads the numbering plans, which takes 5 ms: done here, where Lambda gives a full CPU.
     let _ = "+21620000000".parse::<Mobile>();
-    Ok(Routes::new(
-        Router::new()
-            .route("/sms", get(list::list))
-            .route("/sms/single", post(single::send))
-            .route("/sms/bulk", get(batches::list).post(bulk::send))
-            .route("/sms/bulk/{batchId}", get(batch::show))
-            .route("/sms/opt-outs", get(opt_outs::list))
-            .route(
-                "/sms/opt-outs/{number}",
-                get(opt_out::show).put(opt_out::add).delete(opt_out::remove),
-            )
-            .route("/sms/{smsId}", get(show::show))
-            .with_state(messages),
-    )
-    .no_store(&["/sms"]))
+    Ok(Routes::default()
+        .get("/sms", list::list)
+        .post("/sms/single", single::send)
+        .get("/sms/bulk", batches::list)
+        .post("/sms/bulk", bulk::send)
+        .get("/sms/bulk/{batchId}", batch::show)
+        .get("/sms/opt-outs", opt_outs::list)
+        .get("/sms/opt-outs/{number}", opt_out::show)
+        .put("/sms/opt-outs/{number}", opt_out::add)
+        .delete("/sms/opt-outs/{number}", opt_out::remove)
+        .get("/sms/{smsId}", show::show)
+        .no_store("/sms")
+        .with_state(messages))
 }
 
 /// The options of a request to send: the type and the sender id.

@@ -4,10 +4,6 @@ mod change;
 mod otp;
 
 use accounts::Codes;
-use axum::{
-    Router,
-    routing::{delete, put},
-};
 use common::Routes;
 use runtime::{ConfigError, Key};
 use store::{Setup, Store};
@@ -28,11 +24,9 @@ pub(crate) struct Team {
 /// As [`Codes::new`].
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let team = Team { store: setup.store.clone(), codes: Codes::new(setup)? };
-    Ok(Routes::new(
-        Router::new()
-            .route("/team/{userId}", put(change::change))
-            .route("/team/{userId}/otp", delete(otp::reset))
-            .with_state(team),
-    )
-    .no_store(&["/team"]))
+    Ok(Routes::default()
+        .put("/team/{userId}", change::change)
+        .delete("/team/{userId}/otp", otp::reset)
+        .no_store("/team")
+        .with_state(team))
 }

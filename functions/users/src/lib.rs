@@ -19,13 +19,8 @@ mod user_status;
 use std::time::Duration;
 
 use accounts::{Codes, Registration, attempts};
-use axum::{
-    Router,
-    routing::{get, post, put},
-};
 use common::{
-    ApiError, Client, Cursors, ErrorCode, FieldError, Fields, InvalidValue, Routes, effect, secret,
-    sign_in,
+    ApiError, Client, Cursors, ErrorCode, FieldError, Fields, InvalidValue, Routes, secret,
 };
 use domain::{Constraint, Instant, ValueError, password::Owner, user::User};
 use identity::{known_passwords, password::Hasher};
@@ -78,36 +73,31 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         min_length: settings.number("PASSWORD_MIN_LENGTH", 8)?,
         min_length_admin: settings.number("PASSWORD_MIN_LENGTH_ADMIN", 15)?,
     };
-    Ok(Routes::new(
-        Router::new()
-            .route("/users/register", post(register::register))
-            .route(
-                "/users/reset-password",
-                sign_in(
-                    effect(reset_password::request, "GET,PUT,POST")
-                        .post(reset_password::reset)
-                        .put(change_password::change_password),
-                ),
-            )
-            .route(
-                "/users/email-verification",
-                post(email_verification::request).put(email_verification::verify),
-            )
-            .route(
-                "/users/phone-verification",
-                post(phone_verification::request).put(phone_verification::verify),
-            )
-            .route("/users/not-me", post(not_me::remove))
-            .route("/users/activity", get(activity::activity))
-            .route("/users/my-committee-users", get(my_committee_users::list))
-            .route("/users/user-status/{userId}", put(user_status::set_status))
-            .route("/users/avatar", post(avatar::upload))
-            .route("/users/{userId}", get(show::show).put(change::update).delete(erase::erase))
-            .route("/users/{userId}/export", get(export::export))
-            .route("/audit", get(audit::list))
-            .with_state(users),
-    )
-    .no_store(&["/users", "/audit"]))
+    Ok(Routes::default()
+        .post("/users/register", register::register)
+        .effect("/users/reset-password", reset_password::request)
+        .sign_in()
+        .put("/users/reset-password", change_password::change_password)
+        .sign_in()
+        .post("/users/reset-password", reset_password::reset)
+        .sign_in()
+        .post("/users/email-verification", email_verification::request)
+        .put("/users/email-verification", email_verification::verify)
+        .post("/users/phone-verification", phone_verification::request)
+        .put("/users/phone-verification", phone_verification::verify)
+        .post("/users/not-me", not_me::remove)
+        .get("/users/activity", activity::activity)
+        .get("/users/my-committee-users", my_committee_users::list)
+        .put("/users/user-status/{userId}", user_status::set_status)
+        .post("/users/avatar", avatar::upload)
+        .get("/users/{userId}", show::show)
+        .put("/users/{userId}", change::update)
+        .delete("/users/{userId}", erase::erase)
+        .get("/users/{userId}/export", export::export)
+        .get("/audit", audit::list)
+        .no_store("/users")
+        .no_store("/audit")
+        .with_state(users))
 }
 
 impl Users {

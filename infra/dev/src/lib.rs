@@ -2,19 +2,37 @@
 
 mod console;
 pub mod delivery;
-pub mod endpoints;
-pub mod event_file;
 pub mod front;
 pub mod home;
+pub mod operations;
 pub mod pages;
 pub mod reference;
 mod requests;
 pub mod seed;
+pub mod update;
 pub mod watch;
 
-use common::{Edge, Routes};
+use common::{Edge, Route, Routes};
 use runtime::ConfigError;
 use store::Setup;
+
+/// Returns the routes of a function.
+type RoutesOf = fn(&Setup) -> Result<Routes, ConfigError>;
+
+/// The functions that have routes, with their names.
+const FUNCTIONS: [(&str, RoutesOf); 11] = [
+    ("auth", auth::routes),
+    ("otp", otp::routes),
+    ("passkeys", passkeys::routes),
+    ("users", users::routes),
+    ("team", team::routes),
+    ("committees", committees::routes),
+    ("courses", courses::routes),
+    ("files", files::routes),
+    ("sms", sms::routes),
+    ("cpanel", cpanel::routes),
+    ("fallback", fallback::routes),
+];
 
 /// The edge with the routes of all functions.
 ///
@@ -29,17 +47,21 @@ pub fn edge(setup: &Setup) -> Result<Edge, ConfigError> {
 /// # Errors
 /// As [`edge`], and when `setup_of` fails.
 pub fn edge_of(setup_of: &dyn Fn(&str) -> Result<Setup, ConfigError>) -> Result<Edge, ConfigError> {
-    let routes = Routes::default()
-        .merge(auth::routes(&setup_of("auth")?)?)
-        .merge(committees::routes(&setup_of("committees")?)?)
-        .merge(courses::routes(&setup_of("courses")?)?)
-        .merge(cpanel::routes(&setup_of("cpanel")?)?)
-        .merge(fallback::routes(&setup_of("fallback")?)?)
-        .merge(files::routes(&setup_of("files")?)?)
-        .merge(otp::routes(&setup_of("otp")?)?)
-        .merge(passkeys::routes(&setup_of("passkeys")?)?)
-        .merge(sms::routes(&setup_of("sms")?)?)
-        .merge(team::routes(&setup_of("team")?)?)
-        .merge(users::routes(&setup_of("users")?)?);
-    Edge::new(&setup_of("edge")?, routes)
+    let mut all = Routes::default();
+    for (function, routes) in FUNCTIONS {
+        all = all.merge(routes(&setup_of(function)?)?);
+    }
+    Edge::new(&setup_of("edge")?, all)
+}
+
+/// The routes of all functions, each with the name of its function.
+///
+/// # Errors
+/// When a setting or a key in `setup` is missing or malformed.
+pub fn routes(setup: &Setup) -> Result<Vec<(&'static str, Route)>, ConfigError> {
+    let mut all = Vec::new();
+    for (function, routes) in FUNCTIONS {
+        all.extend(routes(setup)?.list().map(|route| (function, route)));
+    }
+    Ok(all)
 }

@@ -10,11 +10,11 @@ use std::{
 use cloud::{Cloud, LocalError};
 use dev::{
     delivery::{self, Consumers},
-    edge_of, endpoints, event_file, front, home,
+    edge_of, front, home,
     home::LocalSettings,
     pages::{FRONT_PATH, Pages},
     reference::Demonstration,
-    seed, watch,
+    seed, update, watch,
 };
 use runtime::{Clock, log_for_people};
 use serde_json::json;
@@ -25,8 +25,7 @@ const USAGE: &str = "cargo dev …
     seed [--yes]                 adds demonstration data, once, then runs the service
     watch                        runs the Lambda binaries instead, with cargo lambda
     reset [--yes]                deletes the data folder
-    event <METHOD> <path> [JSON] writes the API Gateway event of a request to events/
-    check                        lists what the endpoints lack: operation, cost, event, test, …
+    update                       writes what is computed: sample events, tables, costs, the key page
     --help                       prints this text
   --yes does not ask. Settings: infra/settings.md, such as PORT and DATA_DIR.";
 
@@ -42,9 +41,7 @@ async fn main() -> ExitCode {
         ["watch"] => run(Mode::Watch).await,
         ["reset"] => reset(true).await,
         ["reset", "--yes"] => reset(false).await,
-        ["event", method, path] => write_event(method, path, None),
-        ["event", method, path, body] => write_event(method, path, Some(*body)),
-        ["check"] => check(),
+        ["update"] => write_computed().await,
         ["--help" | "-h" | "help"] => {
             print(USAGE);
             Ok(())
@@ -112,21 +109,15 @@ fn confirm(question: &str) -> Result<(), LocalError> {
     }
 }
 
-fn write_event(method: &str, path: &str, body: Option<&str>) -> Result<(), LocalError> {
-    let method = method.to_uppercase();
-    let file = event_file::write(Path::new(ROOT), &method, path, body)?;
-    print(&format!("Wrote {}.", file.display()));
+/// Writes everything that is computed from routes, document and tests.
+async fn write_computed() -> Result<(), LocalError> {
+    let cloud = Cloud::in_memory(&Path::new(ROOT).join("target/update")).await?;
+    let mut settings = LocalSettings::default();
+    settings.find(&cloud).with_new_keys();
+    let routes = dev::routes(&settings.setup(Clock::default())?)?;
+    update::run(Path::new(ROOT), &routes)?;
+    print("Everything computed is up to date.");
     Ok(())
-}
-
-fn check() -> Result<(), LocalError> {
-    let missing = endpoints::missing(Path::new(ROOT))?;
-    if missing.is_empty() {
-        print("No endpoint lacks a part.");
-        Ok(())
-    } else {
-        Err(LocalError::new(missing.join("\n")))
-    }
 }
 
 async fn run(mode: Mode) -> Result<(), LocalError> {

@@ -1,7 +1,7 @@
 //! Handles every request: rate limit and caller in parallel, then the route, then the response headers. The handlers of
 //! early routes begin while the rate limit is counted.
 
-use std::{mem::take, net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -65,9 +65,10 @@ impl Edge {
     ///
     /// # Errors
     /// When one of them is invalid, or a key is missing or malformed.
-    pub fn new(setup: &Setup, mut routes: Routes) -> Result<Self, ConfigError> {
+    pub fn new(setup: &Setup, routes: Routes) -> Result<Self, ConfigError> {
         let settings = &setup.settings;
-        let router = take(&mut routes.router)
+        let router = routes
+            .router()
             .route_layer(from_fn(remember_route))
             .fallback(|| async { ApiError::from(ErrorCode::NotFound) })
             .method_not_allowed_fallback(|| async { ApiError::from(ErrorCode::MethodNotAllowed) });

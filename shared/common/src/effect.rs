@@ -1,11 +1,10 @@
-//! Wrappers for routes: GETs with side effects, and steps of a sign-in.
+//! What the edge does around GETs with side effects and around steps of a sign-in.
 
 use axum::{
     extract::Request,
-    handler::Handler,
     middleware::{Next, from_fn},
     response::{IntoResponse, Response},
-    routing::{MethodRouter, get},
+    routing::MethodRouter,
 };
 use http::{HeaderValue, header};
 
@@ -23,37 +22,35 @@ pub(crate) struct Effect;
 #[derive(Clone, Copy)]
 pub(crate) struct SignIn;
 
-/// Marks `route` as a step of a sign-in: its 400, 401 and 429 count in the metric `SignInFailures`, which shows
-/// password guessing. The 429 of the rate limit does not count, as it reveals nothing to an attacker.
-pub fn sign_in<S: Clone + Send + Sync + 'static>(route: MethodRouter<S>) -> MethodRouter<S> {
-    route.layer(from_fn(async |request: Request, next: Next| {
+/// `router`, whose responses are those of a step of a sign-in.
+pub(crate) fn sign_in(router: MethodRouter) -> MethodRouter {
+    router.layer(from_fn(async |request: Request, next: Next| {
         let mut response = next.run(request).await;
         response.extensions_mut().insert(SignIn);
         response
     }))
 }
 
-/// Routes GET to `handler`, which has side effects. HEAD is 405 with `Allow: {allow}`; `allow` lists the methods of the
-/// path, separated by commas. A prefetch by a browser or mail scanner (`Sec-Purpose` or `Purpose: prefetch`) is 403 and
-/// does not reach `handler`. Responses are never 304 and never cached.
-pub fn effect<H, T, S>(handler: H, allow: &'static str) -> MethodRouter<S>
-where
-    H: Handler<T, S>,
-    T: 'static,
-    S: Clone + Send + Sync + 'static,
-{
-    let method_not_allowed = move || ApiError::method_not_allowed(allow).into_response();
-    let guarded = get(handler).layer(from_fn(move |request: Request, next: Next| async move {
-        let mut response = if request.extensions().get::<WasHead>().is_some() {
-            method_not_allowed()
-        } else if is_prefetch(&request) {
-            ApiError::from(ErrorCode::PrefetchRefused).into_response()
-        } else {
-            next.run(request).await
-        };
-        response.extensions_mut().insert(Effect);
-        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        response as Response
+/// `router` of a GET that has an effect: HEAD is 405 with `Allow: {allow}`, a prefetch 403.
+pub(crate) fn guarded(router: MethodRouter, allow: String) -> MethodRouter {
+    let method_not_allowed = move || ApiError::method_not_allowed(&allow).into_response();
+    let refuse_head = method_not_allowed.clone();
+    let guarded = router.layer(from_fn(move |request: Request, next: Next| {
+        let refuse_head = refuse_head.clone();
+        async move {
+            let mut response = if request.extensions().get::<WasHead>().is_some() {
+                refuse_head()
+            } else if is_prefetch(&request) {
+                ApiError::from(ErrorCode::PrefetchRefused).into_response()
+            } else {
+                next.run(request).await
+            };
+            response.extensions_mut().insert(Effect);
+            response
+                .headers_mut()
+                .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            response as Response
+        }
     }));
     // The router's own 405 would allow HEAD on every path that has GET.
     guarded.fallback(move || async move { method_not_allowed() })

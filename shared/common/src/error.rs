@@ -96,9 +96,12 @@ impl ApiError {
     }
 
     /// 405 with `Allow: {allow}`.
-    pub(crate) fn method_not_allowed(allow: &'static str) -> Self {
-        let allow = HeaderValue::from_static(allow);
-        Self::from(ErrorCode::MethodNotAllowed).header(header::ALLOW, allow)
+    pub(crate) fn method_not_allowed(allow: &str) -> Self {
+        let error = Self::from(ErrorCode::MethodNotAllowed);
+        match HeaderValue::from_str(allow) {
+            Ok(allow) => error.header(header::ALLOW, allow),
+            Err(_) => error,
+        }
     }
 
     /// The same error with the fields of the object `data` in the body.

@@ -1,33 +1,97 @@
 //! The routes of a function and their properties at the edge.
 
-use axum::Router;
+use axum::{Router, handler::Handler, routing, routing::MethodRouter};
 
-/// The routes of a function, and which of its paths are not cached, have no API prefix, are not rate-limited, or begin
-/// before they are counted.
-#[derive(Default)]
-pub struct Routes {
-    pub(crate) router: Router,
+use crate::effect;
+
+/// A method and path that a function serves, and what is special about them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    /// The method in upper case, such as `GET`.
+    pub method: &'static str,
+    /// The path without API prefix, such as `/courses/{courseId}`.
+    pub path: &'static str,
+    /// Whether it is a GET that changes or sends something.
+    pub has_effect: bool,
+    /// Whether its handler begins before the request is counted against the rate limit.
+    pub is_early: bool,
+    /// Whether it is a step of a sign-in.
+    pub is_sign_in: bool,
+}
+
+/// The routes of a function, and which of its paths are not cached, have no API prefix or are not rate-limited.
+/// `S` is the state that the handlers take, until [`Routes::with_state`] provides it.
+pub struct Routes<S = ()> {
+    routes: Vec<(Route, MethodRouter<S>)>,
     /// Path prefixes whose responses have `Cache-Control: no-store`.
     no_store: Vec<&'static str>,
     /// Path prefixes that exist only without the API prefix.
     unprefixed: Vec<&'static str>,
     /// Paths that exist with and without the API prefix and whose GET and HEAD are not rate-limited.
     unlimited: Vec<&'static str>,
-    /// Paths whose handlers begin before the request is counted.
-    early: Vec<&'static str>,
 }
 
-impl Routes {
-    /// The routes of `router`, whose paths have no API prefix.
-    pub fn new(router: Router) -> Self {
-        Self { router, ..Self::default() }
+impl<S> Default for Routes<S> {
+    fn default() -> Self {
+        Self { routes: vec![], no_store: vec![], unprefixed: vec![], unlimited: vec![] }
+    }
+}
+
+impl<S: Clone + Send + Sync + 'static> Routes<S> {
+    /// Serves GET, and HEAD, of `path` by `handler`.
+    #[must_use]
+    pub fn get<H: Handler<T, S>, T: 'static>(self, path: &'static str, handler: H) -> Self {
+        self.add("GET", path, routing::get(handler))
     }
 
-    /// Sends `Cache-Control: no-store` with every response, errors included, to paths that begin with one of
-    /// `prefixes`.
+    /// Serves GET of `path` by `handler`, which changes or sends something. HEAD is 405; a prefetch by a browser or mail
+    /// scanner (`Sec-Purpose` or `Purpose: prefetch`) is 403 and does not reach `handler`. Responses are never 304 and
+    /// never cached.
     #[must_use]
-    pub fn no_store(mut self, prefixes: &[&'static str]) -> Self {
-        self.no_store.extend(prefixes);
+    pub fn effect<H: Handler<T, S>, T: 'static>(self, path: &'static str, handler: H) -> Self {
+        let mut routes = self.add("GET", path, routing::get(handler));
+        routes.last(|route| route.has_effect = true);
+        routes
+    }
+
+    /// Serves POST of `path` by `handler`.
+    #[must_use]
+    pub fn post<H: Handler<T, S>, T: 'static>(self, path: &'static str, handler: H) -> Self {
+        self.add("POST", path, routing::post(handler))
+    }
+
+    /// Serves PUT of `path` by `handler`.
+    #[must_use]
+    pub fn put<H: Handler<T, S>, T: 'static>(self, path: &'static str, handler: H) -> Self {
+        self.add("PUT", path, routing::put(handler))
+    }
+
+    /// Serves DELETE of `path` by `handler`.
+    #[must_use]
+    pub fn delete<H: Handler<T, S>, T: 'static>(self, path: &'static str, handler: H) -> Self {
+        self.add("DELETE", path, routing::delete(handler))
+    }
+
+    /// Makes the last route a step of a sign-in: its 400, 401 and 429 count in the metric `SignInFailures`, which shows
+    /// password guessing. The 429 of the rate limit does not count, as it reveals nothing to an attacker.
+    #[must_use]
+    pub fn sign_in(mut self) -> Self {
+        self.last(|route| route.is_sign_in = true);
+        self
+    }
+
+    /// Calls the handler of the last route while the request is counted against the rate limit, which saves a round
+    /// trip. It takes a [`PendingLimit`](crate::PendingLimit) and writes nothing before the request is counted.
+    #[must_use]
+    pub fn early(mut self) -> Self {
+        self.last(|route| route.is_early = true);
+        self
+    }
+
+    /// Sends `Cache-Control: no-store` with every response, errors included, to paths that begin with `prefix`.
+    #[must_use]
+    pub fn no_store(mut self, prefix: &'static str) -> Self {
+        self.no_store.push(prefix);
         self
     }
 
@@ -45,23 +109,64 @@ impl Routes {
         self
     }
 
-    /// Calls the handlers of `path` while the request is counted against the rate limit, which saves a round trip. They
-    /// take a [`PendingLimit`](crate::PendingLimit) and write nothing before it is counted.
-    #[must_use]
-    pub fn early(mut self, path: &'static str) -> Self {
-        self.early.push(path);
+    /// Provides the state of the handlers.
+    pub fn with_state(self, state: S) -> Routes {
+        let with_state =
+            |(route, router): (Route, MethodRouter<S>)| (route, router.with_state(state.clone()));
+        Routes {
+            routes: self.routes.into_iter().map(with_state).collect(),
+            no_store: self.no_store,
+            unprefixed: self.unprefixed,
+            unlimited: self.unlimited,
+        }
+    }
+
+    fn add(mut self, method: &'static str, path: &'static str, router: MethodRouter<S>) -> Self {
+        let route = Route { method, path, has_effect: false, is_early: false, is_sign_in: false };
+        self.routes.push((route, router));
         self
     }
 
+    fn last(&mut self, change: impl FnOnce(&mut Route)) {
+        if let Some((route, _)) = self.routes.last_mut() {
+            change(route);
+        }
+    }
+}
+
+impl Routes {
     /// Adds the routes of `other` and their properties.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
-        self.router = self.router.merge(other.router);
+        self.routes.extend(other.routes);
         self.no_store.extend(other.no_store);
         self.unprefixed.extend(other.unprefixed);
         self.unlimited.extend(other.unlimited);
-        self.early.extend(other.early);
         self
+    }
+
+    /// All routes, in the order in which they were added.
+    pub fn list(&self) -> impl Iterator<Item = Route> {
+        self.routes.iter().map(|(route, _)| *route)
+    }
+
+    pub(crate) fn router(&self) -> Router {
+        self.routes.iter().fold(Router::new(), |all, (route, router)| {
+            let mut router = router.clone();
+            if route.has_effect {
+                router = effect::guarded(router, self.methods_of(route.path));
+            }
+            if route.is_sign_in {
+                router = effect::sign_in(router);
+            }
+            all.route(route.path, router)
+        })
+    }
+
+    /// The methods of `path`, separated by commas.
+    fn methods_of(&self, path: &str) -> String {
+        let routes = self.list().filter(|route| route.path == path);
+        routes.map(|route| route.method).collect::<Vec<_>>().join(",")
     }
 
     pub(crate) fn is_no_store(&self, path: &str) -> bool {
@@ -77,6 +182,6 @@ impl Routes {
     }
 
     pub(crate) fn is_early(&self, path: &str) -> bool {
-        self.early.contains(&path)
+        self.list().any(|route| route.is_early && route.path == path)
     }
 }

@@ -5,9 +5,8 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use axum::{Router, routing::post};
 use bytes::Bytes;
-use common::{ApiResult, Edge, ErrorCode, Routes, effect, ok};
+use common::{ApiResult, Edge, ErrorCode, Routes, ok};
 use http::{Method, Request};
 use serde_json::{Value, json};
 use tests::World;
@@ -23,13 +22,12 @@ async fn edge() -> TestRoutes {
         let counter = Arc::clone(&counter);
         async move { ok(json!({ "done": counter.fetch_add(1, Ordering::SeqCst) })) as ApiResult<Value> }
     };
-    let router = Router::new()
-        .route(
-            "/auth/effect",
-            effect(change, "GET,POST").post(|| async { ok(json!({})) as ApiResult<Value> }),
-        )
-        .route("/auth/panic", post(panics));
-    TestRoutes(Edge::new(world.setup(), Routes::new(router).no_store(&["/auth"])).unwrap(), done)
+    let routes = Routes::default()
+        .effect("/auth/effect", change)
+        .post("/auth/effect", || async { ok(json!({})) as ApiResult<Value> })
+        .post("/auth/panic", panics)
+        .no_store("/auth");
+    TestRoutes(Edge::new(world.setup(), routes).unwrap(), done)
 }
 
 async fn panics() -> ApiResult<Value> {

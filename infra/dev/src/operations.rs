@@ -1,0 +1,88 @@
+//! The operations of the OpenAPI document, each with the request that its examples describe.
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+/// The OpenAPI document, `infra/api/openapi.yaml`.
+pub static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    serde_yaml_ng::from_str(include_str!("../../api/openapi.yaml")).unwrap_or_default()
+});
+
+/// An operation and its example.
+#[derive(Debug, Clone)]
+pub struct Operation {
+    /// The `operationId`.
+    pub id: String,
+    /// The method in upper case.
+    pub method: String,
+    /// The path as in the document, such as `/courses/{courseId}`.
+    pub path: String,
+    /// The value of `x-access`: who may call the operation.
+    pub access: String,
+    /// The path of the example, with the query of its required parameters.
+    pub target: String,
+    /// The example of the JSON body, if there is one.
+    pub body: Option<Value>,
+    /// The first content type of the body, if the operation takes one.
+    pub content_type: Option<String>,
+}
+
+/// All operations, in the order of the document.
+pub fn operations() -> Vec<Operation> {
+    let paths = DOCUMENT["paths"].as_object();
+    let items = paths.into_iter().flatten().flat_map(|(path, item)| {
+        let methods = item.as_object().into_iter().flatten();
+        let methods =
+            methods.filter(|(name, _)| ["get", "put", "post", "delete"].contains(&name.as_str()));
+        methods.map(move |(method, operation)| read(path, item, method, operation))
+    });
+    items.collect()
+}
+
+fn read(path: &str, item: &Value, method: &str, operation: &Value) -> Operation {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut target = path.to_owned();
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    for parameter in
+        [item, operation].into_iter().filter_map(|of| of["parameters"].as_array()).flatten()
+    {
+        let parameter = resolved(parameter);
+        let name = text(&parameter["name"]);
+        let example = example_of(parameter).unwrap_or(&parameter["schema"]["example"]);
+        let example = example.as_str().map_or_else(|| example.to_string(), str::to_owned);
+        match parameter["in"].as_str() {
+            Some("path") => target = target.replace(&format!("{{{name}}}"), &example),
+            Some("query") if parameter["required"] == true => {
+                query.append_pair(&name, &example);
+            }
+            _ => {}
+        }
+    }
+    let query = query.finish();
+    if !query.is_empty() {
+        target = format!("{target}?{query}");
+    }
+    let content = resolved(&operation["requestBody"])["content"].as_object();
+    Operation {
+        id: text(&operation["operationId"]),
+        method: method.to_uppercase(),
+        path: path.to_owned(),
+        access: text(&operation["x-access"]),
+        target,
+        body: content.and_then(|content| example_of(content.get("application/json")?)).cloned(),
+        content_type: content.and_then(|content| content.keys().next().cloned()),
+    }
+}
+
+/// The `example` of a parameter or media type, or the first of its `examples`.
+fn example_of(of: &Value) -> Option<&Value> {
+    let named = || of["examples"].as_object()?.values().next()?.get("value");
+    of.get("example").or_else(named)
+}
+
+/// What `value` refers to, or `value` itself.
+pub fn resolved(value: &Value) -> &Value {
+    let reference = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+    reference.and_then(|pointer| DOCUMENT.pointer(pointer)).unwrap_or(value)
+}
