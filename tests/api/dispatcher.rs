@@ -294,8 +294,7 @@ async fn function_ignores_records_of_the_other_one() {
 
 #[tokio::test]
 async fn task_failing_for_a_day_becomes_dead_letter_until_replayed() {
-    let world = World::new().await;
-    let someone = world.person(NewPerson::with(Profile::Member)).await;
+    let (world, someone) = World::with_person(NewPerson::with(Profile::Member)).await;
     let announced = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
     let answer = someone.post("/files", announced).await;
     let file = answer.expect_success(Message::FileCreated)["file"]["fileID"].clone();

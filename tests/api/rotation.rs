@@ -9,8 +9,7 @@ use tests::{PASSWORD, TotpApp, World};
 
 #[tokio::test]
 async fn tokens_of_the_old_signing_key_stay_valid_until_it_is_removed() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let new = NamedKey::generate("next");
     let public = format!("{},{}", PublicKey::of(&new), world.setting("TOKEN_PUBLIC_KEYS"));
     let next = world.another_process_with(&[

@@ -201,8 +201,7 @@ async fn account_without_stored_devices_knows_those_of_its_activity() {
 
 #[tokio::test]
 async fn sign_in_after_expiry_of_all_devices_notifies_the_owner() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     world.clock().advance(Duration::from_secs(300));
     admin.get("/auth/check").await.expect_ok();
     world.clock().advance(DAY * 180);
@@ -386,8 +385,7 @@ async fn blocked_network_does_not_fill_the_accounts_counter() {
 
 #[tokio::test]
 async fn open_sessions_work_while_sign_in_is_blocked() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     for _ in 0..11 {
         admin.login("admin@example.org", "not the password").await;
     }

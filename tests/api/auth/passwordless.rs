@@ -47,10 +47,8 @@ async fn six_digit_code_with_its_token_signs_in_once() {
 async fn link_signs_in_on_any_device_and_invalidates_the_digits() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
-    let (code, link) = (
-        world.mailed_code("admin@example.org").await,
-        world.mailed_link("admin@example.org").await,
-    );
+    let code = world.mailed_code("admin@example.org").await;
+    let link = world.mailed_link("admin@example.org").await;
     sign_in(&world.anonymous(), &link).await.expect_success(Message::LoginSuccess);
     sign_in(&world.anonymous(), &link).await.expect_error(ErrorCode::BadAuthCombination);
     sign_in(&person, &code).await.expect_error(ErrorCode::BadAuthCombination);
@@ -215,8 +213,7 @@ async fn approval_mode_mailed_code_does_not_verify_the_account() {
 
 #[tokio::test]
 async fn account_with_otp_still_needs_its_otp_code() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let totp_app = TotpApp::enrolled_by(&world, &member).await;
     world.clock().advance(Duration::from_secs(30));
     let email = member.user().email.as_str();
@@ -304,8 +301,7 @@ async fn over_message_limit_nothing_is_sent_and_old_code_stays_valid() {
 
 #[tokio::test]
 async fn ten_codes_of_a_kind_a_day_leave_the_other_ways_to_sign_in() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let email = member.user().email.as_str();
     for _ in 0..12 {
         pending(&world, email).await;
@@ -351,8 +347,7 @@ async fn sms_limits_do_not_apply_without_a_verified_phone() {
 
 #[tokio::test]
 async fn account_closed_after_request_gets_no_message() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let answer = ask(&world.anonymous(), member.user().email.as_str()).await;
     answer.expect_success(Message::PasswordlessSent);
     let path = format!("/users/user-status/{}", member.user().user_id);

@@ -60,8 +60,7 @@ async fn delete_of_another_accounts_session_returns_404() {
 
 #[tokio::test]
 async fn delete_malformed_id_returns_404() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for id in [
         "x",
         "0198c0de-0000-7000-8000-000000000001",

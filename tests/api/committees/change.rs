@@ -79,8 +79,7 @@ async fn new_name_moves_committee_in_the_list() {
 
 #[tokio::test]
 async fn super_admin_can_close_and_reopen_own_committee() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let path = format!("/committees/{}", admin.user().committee_id);
     admin.put(&path, json!({ "isActive": false })).await.expect_success(Message::CommitteeUpdated);
     world.anonymous().get(&path).await.expect_error(ErrorCode::CommitteeNotFound);
@@ -108,8 +107,7 @@ async fn closed_committee_gets_no_further_account() {
 
 #[tokio::test]
 async fn unknown_committee_is_reported_after_rights_and_fields() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     for id in ["x", "0198c0de-0000-7000-8000-000000000001"] {
         let path = format!("/committees/{id}");
         admin.put(&path, json!({ "city": "" })).await.expect_error(ErrorCode::FieldRequired);

@@ -9,8 +9,7 @@ use super::{created_course, draft, id_of, payload, published, titles, walk};
 
 #[tokio::test]
 async fn each_caller_sees_the_courses_they_may_read() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let other = world.person(NewPerson::with(Profile::Trainer)).await;
     let elsewhere = world.another_committee("Ailleurs", true).await;
     let outsider = world.person(NewPerson::with(Profile::Trainer).of(elsewhere)).await;
@@ -62,8 +61,7 @@ async fn each_caller_sees_the_courses_they_may_read() {
 
 #[tokio::test]
 async fn list_is_sorted_by_last_change_and_pages_are_complete() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let mut expected = Vec::new();
     let mut first = String::new();
     for number in 0..9 {
@@ -141,8 +139,7 @@ async fn longest_page_of_two_lists_fits_into_a_lambda_response() {
 
 #[tokio::test]
 async fn cursor_is_bound_to_list_filter_and_caller() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for number in 0..3 {
         published(&admin, &format!("Cours {number}")).await;
     }

@@ -7,8 +7,7 @@ use super::created_course;
 
 #[tokio::test]
 async fn new_course_is_a_draft_of_its_author_with_all_fields() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let course = created_course(&trainer, json!({ "courseTitle": "  Soudure  ", "committeeID": "x", "state": "PUBLISHED", "version": "x" })).await;
     let expected = json!({
         "courseID": course["courseID"], "committeeID": world.committee(), "courseTitle": "Soudure", "courseSubTitle": null,
@@ -22,8 +21,7 @@ async fn new_course_is_a_draft_of_its_author_with_all_fields() {
 
 #[tokio::test]
 async fn all_course_fields_are_stored() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let payload = json!({
         "courseTitle": "تكوين في السلامة المهنية", "courseSubTitle": "Niveau 1 👷", "description": "السطر الأول\n\tالسطر الثاني  ",
         "price": 19.9, "currency": "EUR", "location": "Salle 3, 2ᵉ étage", "courseType": "HYBRID", "sectionOfMatter": "Sécurité",
@@ -45,8 +43,7 @@ async fn all_course_fields_are_stored() {
 
 #[tokio::test]
 async fn rules_beyond_the_schema_are_reported() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     for (field, value, error_code) in [
         ("price", json!(19.999), ErrorCode::FieldFormat),
         ("currency", json!("DINAR"), ErrorCode::FieldValue),
@@ -64,8 +61,7 @@ async fn rules_beyond_the_schema_are_reported() {
 
 #[tokio::test]
 async fn price_is_never_rounded() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let send = |price: &str| {
         let body = format!(r#"{{"courseTitle":"x","price":{price}}}"#);
         let trainer = trainer.json();

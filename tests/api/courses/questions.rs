@@ -13,8 +13,7 @@ fn questions(range: std::ops::Range<u32>) -> Value {
 
 #[tokio::test]
 async fn questions_keep_the_order_of_the_request() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     let added = trainer.post(&path, questions(0..50)).await;
@@ -45,8 +44,7 @@ async fn questions_keep_the_order_of_the_request() {
 
 #[tokio::test]
 async fn invalid_questions_are_reported_with_index_and_none_is_added() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     for (field, value, error_code) in [
@@ -177,8 +175,7 @@ async fn concurrent_additions_to_one_course_are_all_kept() {
 
 #[tokio::test]
 async fn course_has_at_most_one_megabyte_of_questions() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     let options: Vec<String> = (0..50).map(|number| format!("{number:0>200}")).collect();
@@ -196,8 +193,7 @@ async fn course_has_at_most_one_megabyte_of_questions() {
 
 #[tokio::test]
 async fn questions_are_added_all_or_none() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));

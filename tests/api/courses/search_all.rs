@@ -26,8 +26,7 @@ async fn indexed(world: &World, person: &Person, title: &str, city: &str) -> Str
 
 #[tokio::test]
 async fn newest_published_first_without_description_and_contact() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     draft(&trainer, "hidden").await;
     let mut expected = Vec::new();
     for number in 0..5 {
@@ -54,8 +53,7 @@ async fn newest_published_first_without_description_and_contact() {
 
 #[tokio::test]
 async fn search_ignores_case_accents_and_arabic_variants() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     indexed(&world, &trainer, "L’électricité à l’école : niveau 2", "Béja").await;
     indexed(&world, &trainer, "السلامة المهنيّة في المؤسسة", "صفاقس").await;
     for (q, expected) in [
@@ -82,8 +80,7 @@ async fn search_ignores_case_accents_and_arabic_variants() {
 
 #[tokio::test]
 async fn search_finds_inflections_of_the_words() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     indexed(&world, &trainer, "Projet de formation", "Béja").await;
     indexed(&world, &trainer, "الإسعافات الأولية للمدرسة", "صفاقس").await;
     for (q, expected) in [
@@ -104,8 +101,7 @@ async fn search_finds_inflections_of_the_words() {
 /// The words of the course have 185 stems, of which one transaction writes 99.
 #[tokio::test]
 async fn course_with_many_stems_is_indexed_in_several_transactions() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let words = |letters: &str| {
         let pairs = letters.chars().flat_map(|first| {
             let second = "جدرزسشصط".chars();
@@ -135,8 +131,7 @@ async fn course_with_many_stems_is_indexed_in_several_transactions() {
 
 #[tokio::test]
 async fn search_takes_at_most_five_different_words() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let answer = member.get("/courses/search-all?q=un+deux+trois+quatre+cinq+six").await;
     answer.expect_field_error("q", ErrorCode::FieldLength);
     member.get("/courses/search-all?q=un+deux+trois+quatre+cinq+cinq+a").await.expect_ok();
@@ -144,8 +139,7 @@ async fn search_takes_at_most_five_different_words() {
 
 #[tokio::test]
 async fn changed_course_is_found_by_its_new_words_only() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = indexed(&world, &trainer, "Soudure avancée", "Sfax").await;
     let answer = trainer.put(&format!("/courses/{id}"), payload("Brasage avancé")).await;
     answer.expect_success(Message::CourseUpdated);
@@ -179,8 +173,7 @@ fn stems(world: &World) -> BTreeMap<String, (usize, i64)> {
 /// The bulk import writes the same items as the service and the dispatcher.
 #[tokio::test]
 async fn imported_items_equal_those_of_a_published_course() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = indexed(&world, &trainer, "Soudure avancée", "صفاقس").await;
     let course = world.setup().store.course(domain::CourseId::or_none(&id)).await.unwrap().unwrap();
     let sorted = |mut items: Vec<Value>| {
@@ -197,8 +190,7 @@ async fn imported_items_equal_those_of_a_published_course() {
 
 #[tokio::test]
 async fn lost_stream_records_are_indexed_by_the_sweep() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let (stays, goes) =
         (published(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
     let answer = trainer.put(&format!("/courses/{stays}"), payload("Soudure fine")).await;

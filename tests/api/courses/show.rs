@@ -8,8 +8,7 @@ use super::{created_course, draft, id_of, payload, published, question};
 
 #[tokio::test]
 async fn published_course_is_visible_to_every_account() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = published(&trainer, "Soudure").await;
     let elsewhere = world.another_committee("Ailleurs", true).await;
     let closed = world.another_committee("Fermé", false).await;
@@ -25,8 +24,7 @@ async fn published_course_is_visible_to_every_account() {
 
 #[tokio::test]
 async fn archived_course_is_visible_to_its_writers() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", published(&trainer, "Soudure").await);
     trainer.delete(&path).await.expect_success(Message::CourseArchived);
     trainer.get(&path).await.expect_ok();
@@ -46,8 +44,7 @@ async fn archived_course_is_visible_to_its_writers() {
 
 #[tokio::test]
 async fn malformed_course_id_returns_404() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for id in [
         "x",
         "questions",
@@ -61,8 +58,7 @@ async fn malformed_course_id_returns_404() {
 
 #[tokio::test]
 async fn unchanged_course_returns_304_until_it_changes() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
     let tag = trainer.get(&path).await.header("etag").to_owned();
     assert_eq!(trainer.with("if-none-match", &tag).get(&path).await.status, 304);
@@ -81,8 +77,7 @@ async fn add(person: &Person, id: &str, questions: Vec<Value>) -> Vec<Value> {
 /// A page of a query has at most 1 MB: a large course has two, and a change can come between them.
 #[tokio::test]
 async fn change_between_two_pages_is_seen_whole_or_not_at_all() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let mut large = payload("Soudure");
     large["description"] = json!("🔥".repeat(20_000));
     let id = id_of(&created_course(&trainer, large).await);

@@ -7,8 +7,7 @@ use super::{draft, published, titles};
 
 #[tokio::test]
 async fn course_returned_to_draft_is_no_longer_found() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = published(&trainer, "Soudure").await;
     world.deliver().await;
     let answer = trainer.get(&format!("/courses/{id}/to-draft")).await;
@@ -24,8 +23,7 @@ async fn course_returned_to_draft_is_no_longer_found() {
 
 #[tokio::test]
 async fn draft_to_draft_changes_nothing() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let answer = trainer.post(&format!("/courses/{id}/to-draft"), json!({})).await;
     let course = answer.expect_success(Message::CourseReturned)["course"].clone();

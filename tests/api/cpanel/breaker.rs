@@ -164,8 +164,7 @@ async fn untried_token_is_tried_by_one_caller_while_others_wait() {
     );
     assert_eq!(at_once(&admin, 10, "/cpanel/domains").await, [200; 10]);
     // If the caller who tries it disappears, another may try.
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     world.inject_fault_in(
         Service::Cpanel,
         Fault { delay_ms: Some(60_000), ..Fault::new(Mode::Slow) },

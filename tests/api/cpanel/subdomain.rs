@@ -261,8 +261,7 @@ fn hostile_labels() -> Vec<String> {
 
 #[tokio::test]
 async fn repeated_unknown_root_domain_does_not_call_the_panel_again() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let ask = async || {
         admin
             .post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": "elsewhere.test" }))

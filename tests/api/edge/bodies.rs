@@ -170,8 +170,7 @@ async fn unauthenticated_caller_gets_401_before_body_errors() {
 
 #[tokio::test]
 async fn field_error_outside_the_schemas_says_what_would_be_valid() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let text = json!({ "to": "+21620123456", "message": "a" });
     let keyed = admin.with("idempotency-key", &"k".repeat(256));
     let questions = format!("/courses/questions/{}", world.committee());

@@ -90,8 +90,7 @@ async fn lost_store_response_returns_503_or_401() {
 
 #[tokio::test]
 async fn throttled_read_returns_503() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     world.inject_fault(Fault::new(Mode::Throttle).on("BatchGetItem"));
     member.get("/auth/check").await.expect_error(ErrorCode::Unavailable);
     world.inject_fault(Fault::new(Mode::Throttle).on("Query"));
@@ -100,8 +99,7 @@ async fn throttled_read_returns_503() {
 
 #[tokio::test]
 async fn store_client_error_returns_500() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     world.inject_fault(Fault {
         error: Some("ValidationException".into()),
         ..Fault::new(Mode::Error).on("Query")
@@ -116,8 +114,7 @@ async fn store_client_error_returns_500() {
 
 #[tokio::test]
 async fn failed_read_is_retried() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     world.inject_fault(Fault::new(Mode::Refuse).on("BatchGetItem").times(1));
     member.get("/auth/current-user").await.expect_ok();
     world.inject_fault(Fault::new(Mode::Silent).on("Query").times(1));
@@ -126,8 +123,7 @@ async fn failed_read_is_retried() {
 
 #[tokio::test]
 async fn partial_batch_is_retried_until_complete() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     world.inject_fault(Fault::new(Mode::Partial));
     member.get("/auth/current-user").await.expect_ok();
     let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
@@ -165,8 +161,7 @@ async fn failing_transaction_is_retried_then_returns_503() {
 
 #[tokio::test]
 async fn ended_session_is_refused_only_after_a_read_of_one_moment() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     member.post("/auth/logout", json!({})).await;
     world.inject_fault(Fault::new(Mode::Throttle).on("TransactGetItems"));
     member.get("/auth/check").await.expect_error(ErrorCode::Unavailable);
@@ -231,8 +226,7 @@ async fn registration_with_lost_response(delay: u64) {
 
 #[tokio::test]
 async fn password_change_with_lost_response_succeeds() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
     member.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);
@@ -243,8 +237,7 @@ async fn password_change_with_lost_response_succeeds() {
 
 #[tokio::test]
 async fn session_end_with_lost_response_succeeds() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let other = world.signed_in(admin.user().clone()).await;
     let answer = other.get("/auth/sessions").await;
     let sid = answer.expect_ok()["sessions"][0]["sid"].as_str().unwrap().to_owned();
@@ -254,8 +247,7 @@ async fn session_end_with_lost_response_succeeds() {
 
 #[tokio::test]
 async fn committee_creation_with_lost_response_creates_one() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     let payload = json!({
         "nameArabe": "أ", "nameLatin": "Ariana", "type": "X", "dateOfEst": "2000-01-01", "region": "A", "city": "A",
@@ -284,8 +276,7 @@ async fn rate_limit_fails_open_and_security_counters_fail_closed() {
 
 #[tokio::test]
 async fn store_faults_do_not_count_as_failed_sign_ins() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let email = member.user().email.to_string();
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
     for operation in ["GetItem", "BatchGetItem", "Query"] {
@@ -310,8 +301,7 @@ async fn store_faults_do_not_count_as_failed_sign_ins() {
 
 #[tokio::test]
 async fn failed_caller_lookup_returns_503_unknown_path_stays_404() {
-    let world = World::new().await;
-    let member = world.person(NewPerson::with(Profile::Member)).await;
+    let (world, member) = World::with_person(NewPerson::with(Profile::Member)).await;
     world.inject_fault(Fault::new(Mode::Refuse).on("BatchGetItem"));
     member.get("/nowhere").await.expect_error(ErrorCode::NotFound);
     member.get("/auth/check").await.expect_error(ErrorCode::Unavailable);

@@ -86,8 +86,7 @@ async fn fifty_requests_cost_fifty_writes() {
 
 #[tokio::test]
 async fn account_is_one_key_everywhere_and_addresses_are_separate() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     assert_eq!(remaining(&member.get("/auth/check").await), 99);
     assert_eq!(remaining(&member.at("10.9.9.9").get("/auth/check").await), 98);
     assert_eq!(

@@ -10,8 +10,7 @@ use super::{content, payload, send, sizes, uploaded_only};
 
 #[tokio::test]
 async fn complete_needs_upload_and_is_idempotent() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let path = format!("/files/{}/complete", announced["file"]["fileID"].as_str().unwrap());
@@ -32,8 +31,7 @@ async fn complete_needs_upload_and_is_idempotent() {
 
 #[tokio::test]
 async fn complete_moves_the_upload_to_a_key_that_no_form_names() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
@@ -48,8 +46,7 @@ async fn complete_moves_the_upload_to_a_key_that_no_form_names() {
 
 #[tokio::test]
 async fn upload_after_complete_does_not_change_what_is_served() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
@@ -66,8 +63,7 @@ async fn upload_after_complete_does_not_change_what_is_served() {
 
 #[tokio::test]
 async fn content_that_a_failed_call_has_moved_stays() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
@@ -84,8 +80,7 @@ async fn content_that_a_failed_call_has_moved_stays() {
 
 #[tokio::test]
 async fn upload_replaced_between_look_and_copy_is_not_taken_for_the_first() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
@@ -128,8 +123,7 @@ async fn complete_by_another_account_returns_404() {
 
 #[tokio::test]
 async fn bucket_failure_returns_500_or_503_and_loses_nothing() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
@@ -159,8 +153,7 @@ async fn bucket_failure_returns_500_or_503_and_loses_nothing() {
 
 #[tokio::test]
 async fn sweep_completes_what_an_interrupted_call_began() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut ids = Vec::new();
     for operation in ["CopyObject", "DeleteObject"] {
         let id = uploaded_only(&member, payload("a.txt", 5), b"hallo").await;
@@ -182,8 +175,7 @@ async fn sweep_completes_what_an_interrupted_call_began() {
 
 #[tokio::test]
 async fn sweep_settles_pending_files_after_an_hour() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let sent =
         member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     assert_eq!(send(&sent["upload"], b"hallo").await, 204);

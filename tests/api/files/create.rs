@@ -10,8 +10,7 @@ use super::{payload, send, send_changed};
 
 #[tokio::test]
 async fn file_is_announced_and_uploaded_directly_to_the_bucket() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let announced = member
         .post(
             "/files",
@@ -38,8 +37,7 @@ async fn file_is_announced_and_uploaded_directly_to_the_bucket() {
 
 #[tokio::test]
 async fn bucket_rejects_upload_that_differs_from_the_form() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let upload = &announced["upload"];
@@ -98,8 +96,7 @@ fn since_midnight(world: &World) -> Duration {
 
 #[tokio::test]
 async fn bucket_rejects_expired_form() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     // The bucket uses the real clock, so the form has expired there.
     world.clock().step_back(FORM_LIFE + Duration::from_secs(60));
     let late = world
@@ -113,8 +110,7 @@ async fn bucket_rejects_expired_form() {
 
 #[tokio::test]
 async fn file_of_24_megabytes_is_accepted() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let content = vec![b'x'; 24 * 1024 * 1024];
     let id = super::uploaded_file(&member, payload("grand.txt", content.len()), &content).await;
     let answer = member.get(&format!("/files/{id}")).await;

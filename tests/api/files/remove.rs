@@ -19,8 +19,7 @@ fn files_left(world: &World) -> usize {
 
 #[tokio::test]
 async fn deleted_file_is_gone_and_its_quota_is_freed() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
     let answer = member.get(&format!("/files/{id}")).await;
     let url = answer.expect_ok()["file"]["url"].as_str().unwrap().to_owned();
@@ -37,8 +36,7 @@ async fn deleted_file_is_gone_and_its_quota_is_freed() {
 
 #[tokio::test]
 async fn upload_after_deletion_is_removed_later() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
@@ -57,8 +55,7 @@ async fn upload_after_deletion_is_removed_later() {
 
 #[tokio::test]
 async fn completion_during_deletion_leaves_nothing() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let path = format!("/files/{}", announced["file"]["fileID"].as_str().unwrap());
@@ -87,8 +84,7 @@ async fn completion_during_deletion_leaves_nothing() {
 
 #[tokio::test]
 async fn copy_that_ends_after_the_deletion_is_removed_too() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
     world.clock().advance(FORM_LIFE);
     member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
@@ -103,8 +99,7 @@ async fn copy_that_ends_after_the_deletion_is_removed_too() {
 
 #[tokio::test]
 async fn deletion_succeeds_while_the_bucket_is_unreachable() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
     let answer = member.get(&format!("/files/{id}")).await;
     let url = answer.expect_ok()["file"]["url"].as_str().unwrap().to_owned();
@@ -119,8 +114,7 @@ async fn deletion_succeeds_while_the_bucket_is_unreachable() {
 
 #[tokio::test]
 async fn concurrent_deletions_free_the_quota_once() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     uploaded_file(&member, payload("b.txt", 7), b"bonjour").await;
     let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
     let calls = (0..20).map(|_| {

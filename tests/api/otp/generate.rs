@@ -8,8 +8,7 @@ use tests::{PASSWORD, Person, TotpApp, World};
 
 #[tokio::test]
 async fn secret_formats_agree_and_secret_stays_for_ten_minutes() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let generated = member.get("/otp/generate").await.expect_success(Message::OtpGenerated);
     let ascii = generated["otpAscii"].as_str().unwrap();
     assert_eq!(generated["otpHex"], HEXLOWER.encode(ascii.as_bytes()));
@@ -31,8 +30,7 @@ async fn secret_formats_agree_and_secret_stays_for_ten_minutes() {
 
 #[tokio::test]
 async fn concurrent_requests_get_the_same_secret() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let answers = join_all((0..20).map(|_| member.get("/otp/generate"))).await;
     let first = answers[0].json()["otpAscii"].clone();
     assert!(answers.iter().all(|answer| answer.json()["otpAscii"] == first));
@@ -40,8 +38,7 @@ async fn concurrent_requests_get_the_same_secret() {
 
 #[tokio::test]
 async fn own_account_shows_decoy_then_pending_secret_then_nothing() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let ascii_secret = |view: &Value| view["user"]["otpAscii"].as_str().unwrap().to_owned();
     let decoy = ascii_secret(&member.get("/auth/check").await.expect_ok());
     assert_eq!(
@@ -67,8 +64,7 @@ async fn own_account_shows_decoy_then_pending_secret_then_nothing() {
 
 #[tokio::test]
 async fn replacing_otp_needs_recent_sign_in_and_keeps_old_until_verified() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let old = TotpApp::enrolled_by(&world, &member).await;
     world.clock().advance(Duration::from_secs(599));
     let generated = member.get("/otp/generate").await.expect_success(Message::OtpGenerated);
@@ -89,8 +85,7 @@ async fn replacing_otp_needs_recent_sign_in_and_keeps_old_until_verified() {
 
 #[tokio::test]
 async fn pending_secret_belongs_to_the_session_that_began_it() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let other = world.signed_in(member.user().clone()).await;
     let secret = async |person: &Person| {
         let view = person.get("/otp/generate").await;
@@ -121,8 +116,7 @@ async fn pending_secret_belongs_to_the_session_that_began_it() {
 
 #[tokio::test]
 async fn pending_secret_ends_with_a_password_change() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let generated = member.get("/otp/generate").await.json();
     let change = json!({ "oldPassword": PASSWORD, "newPassword": "le phare de Kelibia", "confirmPassword": "le phare de Kelibia" });
     member.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);

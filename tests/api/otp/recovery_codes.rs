@@ -7,8 +7,7 @@ use tests::{PASSWORD, TotpApp, World};
 
 #[tokio::test]
 async fn valid_code_returns_ten_new_codes_and_invalidates_old_ones() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let totp_app = TotpApp::enrolled_by(&world, &member).await;
     world.clock().advance(Duration::from_secs(30));
     let code = totp_app.code(&world);
@@ -48,8 +47,7 @@ async fn account_without_otp_has_no_recovery_codes() {
 
 #[tokio::test]
 async fn ten_store_faults_do_not_count_as_wrong_codes() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let totp_app = TotpApp::enrolled_by(&world, &member).await;
     world.clock().advance(Duration::from_secs(30));
     let payload = json!({ "code": totp_app.code(&world) });

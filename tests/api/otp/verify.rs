@@ -30,8 +30,7 @@ async fn verify(person: &Person, code: &str) -> tests::Answer {
 
 #[tokio::test]
 async fn first_code_enables_otp_ends_sessions_and_returns_recovery_codes() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let elsewhere = world.signed_in(member.user().clone()).await;
     let totp_app = TotpApp::pending_of(&member).await;
     let answer = verify(&member, &totp_app.code(&world)).await;
@@ -52,8 +51,7 @@ async fn first_code_enables_otp_ends_sessions_and_returns_recovery_codes() {
 
 #[tokio::test]
 async fn first_code_sent_ten_times_at_once_keeps_the_session() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let totp_app = TotpApp::pending_of(&member).await;
     let code = totp_app.code(&world);
     let answers = join_all((0..10).map(|_| verify(&member, &code))).await;
@@ -65,8 +63,7 @@ async fn first_code_sent_ten_times_at_once_keeps_the_session() {
 
 #[tokio::test]
 async fn account_that_is_no_longer_verified_cannot_enable_otp() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let totp_app = TotpApp::pending_of(&member).await;
     let path = format!("/team/{}", member.user().user_id);
     let admin = world.admin().await;
@@ -268,8 +265,7 @@ async fn wrong_recovery_codes_of_one_network_lock_out_no_other() {
 
 #[tokio::test]
 async fn five_wrong_codes_discard_a_pending_secret() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let first = member.get("/otp/generate").await.json()["otpAscii"].as_str().unwrap().to_owned();
     for _ in 0..5 {
         verify(&member, "abcdef").await.expect_error(ErrorCode::OtpInvalid);

@@ -14,8 +14,7 @@ const OPTIONS: &str = "/passkeys/registration-options";
 
 #[tokio::test]
 async fn options_ask_for_a_discoverable_verified_credential() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let options = member.post(OPTIONS, json!({})).await.expect_ok()["options"].clone();
     assert_eq!(
         (&options["rp"], &options["user"]["displayName"]),
@@ -37,8 +36,7 @@ async fn options_ask_for_a_discoverable_verified_credential() {
 
 #[tokio::test]
 async fn registration_returns_the_passkey_and_notifies_the_owner() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::eddsa();
     authenticator.flags = UP | UV | BE | BS;
     let created = authenticator.register(&member).await;
@@ -57,8 +55,7 @@ async fn registration_returns_the_passkey_and_notifies_the_owner() {
 
 #[tokio::test]
 async fn passkey_without_name_gets_one() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let options = member.post(OPTIONS, json!({})).await.expect_ok();
     let credential = Authenticator::es256().create(&options["options"]);
     let answer = member.post("/passkeys", json!({ "credential": credential })).await;
@@ -68,8 +65,7 @@ async fn passkey_without_name_gets_one() {
 
 #[tokio::test]
 async fn malformed_credential_is_invalid() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let answer = member.post("/passkeys", json!({ "credential": {} })).await;
     answer.expect_error(ErrorCode::PasskeyInvalid);
 }
@@ -87,8 +83,7 @@ async fn member_of_a_closed_committee_registers_and_signs_in() {
 
 #[tokio::test]
 async fn challenge_is_valid_for_five_minutes() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let options = member.post(OPTIONS, json!({})).await.expect_ok();
     let mut authenticator = Authenticator::es256();
     let payload = json!({ "credential": authenticator.create(&options["options"]) });
@@ -98,8 +93,7 @@ async fn challenge_is_valid_for_five_minutes() {
 
 #[tokio::test]
 async fn challenge_of_another_session_is_invalid() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let elsewhere = world.signed_in(member.user().clone()).await;
     let other = world.member().await;
     let options = member.post(OPTIONS, json!({})).await.expect_ok();
@@ -115,8 +109,7 @@ async fn challenge_of_another_session_is_invalid() {
 
 #[tokio::test]
 async fn challenge_before_a_password_change_is_invalid() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let options = member.post(OPTIONS, json!({})).await.expect_ok();
     let new = "une lanterne sur le port";
     let change = json!({ "oldPassword": PASSWORD, "newPassword": new, "confirmPassword": new });
@@ -128,8 +121,7 @@ async fn challenge_before_a_password_change_is_invalid() {
 
 #[tokio::test]
 async fn answer_registers_once() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let options = member.post(OPTIONS, json!({})).await.expect_ok();
     let credential = Authenticator::es256().create(&options["options"]);
     let payload = json!({ "credential": credential });
@@ -168,8 +160,7 @@ async fn challenge_of_a_session_renewed_meanwhile_is_invalid() {
 
 #[tokio::test]
 async fn credential_of_an_account_cannot_be_registered_again() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     let email = member.user().email.as_str();
     let mails = world.mails(email).await.len();
@@ -204,8 +195,7 @@ async fn credentials_of_other_accounts_are_counted_per_network() {
 
 #[tokio::test]
 async fn concurrent_registrations_never_exceed_twenty() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for _ in 0..18 {
         Authenticator::registered_by(&member).await;
     }

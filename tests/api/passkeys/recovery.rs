@@ -83,8 +83,7 @@ async fn first_code_by_mail_in_a_session_keeps_passkeys() {
 
 #[tokio::test]
 async fn later_reset_keeps_passkeys_and_its_mail_names_them() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let email = member.user().email.as_str();
     let mut authenticator = Authenticator::registered_by(&member).await;
     let anonymous = world.anonymous();
@@ -102,8 +101,7 @@ async fn later_reset_keeps_passkeys_and_its_mail_names_them() {
 
 #[tokio::test]
 async fn administrator_resets_passkeys_with_one_time_passwords() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let authenticator = Authenticator::registered_by(&member).await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let path = format!("/team/{}/otp", member.user().user_id);
@@ -119,8 +117,7 @@ async fn administrator_resets_passkeys_with_one_time_passwords() {
 
 #[tokio::test]
 async fn passkeys_removed_at_once_are_deleted_before_the_next_one() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut former = Authenticator::registered_by(&member).await;
     let path = format!("/team/{}/otp", member.user().user_id);
     let admin = world.admin().await;
@@ -135,8 +132,7 @@ async fn passkeys_removed_at_once_are_deleted_before_the_next_one() {
 
 #[tokio::test]
 async fn late_deletion_leaves_a_credential_that_was_registered_again() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     let store = world.settings().setup(world.clock().clone()).unwrap().store;
     let former = store.passkeys(member.user().user_id).await;
@@ -154,8 +150,7 @@ fn is_passkey(item: &&Value) -> bool {
 
 #[tokio::test]
 async fn export_lists_passkeys_and_erasure_deletes_them() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     let path = format!("/users/{}", member.user().user_id);
     let export = member.get(&format!("{path}/export")).await.expect_ok();

@@ -6,8 +6,7 @@ use super::path_of_newest;
 
 #[tokio::test]
 async fn deleted_passkey_signs_nobody_in_and_can_be_added_again() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     let path = path_of_newest(&member).await;
     member.delete(&path).await.expect_success(Message::PasskeyDeleted);
@@ -20,8 +19,7 @@ async fn deleted_passkey_signs_nobody_in_and_can_be_added_again() {
 
 #[tokio::test]
 async fn passkey_of_another_account_is_not_found() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     Authenticator::registered_by(&member).await;
     let path = path_of_newest(&member).await;
     let other = world.member().await;

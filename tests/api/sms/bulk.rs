@@ -9,12 +9,11 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::World;
 
-use super::{NUMBER, numbers, send_to, sender, texts};
+use super::{NUMBER, numbers, send_to, sender, texts, world_and_sender};
 
 #[tokio::test]
 async fn each_recipient_has_a_result_in_request_order() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     admin.put("/sms/opt-outs/21620000009", json!({})).await.expect_success(Message::OptOutAdded);
     let payload = json!({
         "message": "Bonjour {{name}}",
@@ -90,8 +89,7 @@ async fn each_recipient_has_a_result_in_request_order() {
 
 #[tokio::test]
 async fn results_have_the_references_of_the_request() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let payload = json!({
         "message": "Bonjour",
         "recipients": [
@@ -144,8 +142,7 @@ async fn longest_results_are_accepted_and_replayed() {
 
 #[tokio::test]
 async fn dry_run_warns_about_names_in_single_braces() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let warn = async |message: &str, own: Value| {
         let payload = json!({
             "message": message, "dryRun": true,
@@ -285,8 +282,7 @@ async fn bulk_sms_same_idempotency_key_returns_same_batch() {
 
 #[tokio::test]
 async fn thousand_recipients_take_five_round_trips_and_forty_chunks() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     // Opens the rate limit window, in which the measured request counts.
     admin.get("/nowhere").await;
     let answer = admin
@@ -304,8 +300,7 @@ async fn thousand_recipients_take_five_round_trips_and_forty_chunks() {
 
 #[tokio::test]
 async fn chunk_becomes_messages_once_despite_crashes() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = send_to(&admin, &numbers(200), "Bonjour").await;
     // Transactions succeed with lost responses, and several sweeps handle the same chunks.
     world.inject_fault_in(
@@ -328,8 +323,7 @@ async fn chunk_becomes_messages_once_despite_crashes() {
 
 #[tokio::test]
 async fn batch_is_audited_with_counts_and_without_numbers() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = send_to(&admin, &numbers(3), "Bonjour").await;
     let entry = world.admin().await.get("/audit").await.expect_ok()["audit"][0].clone();
     assert_eq!(

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 use tests::{NewPerson, World};
 
-use super::{NUMBER, listed, numbers, send_one, send_to, sender};
+use super::{NUMBER, listed, numbers, send_one, send_to, sender, world_and_sender};
 
 const OF_COMMITTEE: &str = "/sms?scope=committee";
 
@@ -19,8 +19,7 @@ fn sending_member() -> NewPerson {
 
 #[tokio::test]
 async fn own_messages_are_listed_newest_first_in_pages() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let mut sent = Vec::new();
     for number in numbers(5) {
         world.clock().advance(Duration::from_millis(2));
@@ -117,8 +116,7 @@ async fn cursor_is_bound_to_scope_and_committee() {
 
 #[tokio::test]
 async fn committee_pages_repeat_and_skip_nothing_while_messages_are_sent() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let mut sent = Vec::new();
     for number in numbers(40) {
         world.clock().advance(Duration::from_millis(2));
@@ -168,8 +166,7 @@ async fn concurrent_messages_of_a_committee_are_all_listed() {
 
 #[tokio::test]
 async fn references_are_listed_and_statuses_are_current() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let payload = json!({ "to": NUMBER, "message": "Bonjour", "clientRef": "r-1" });
     let accepted = admin.post("/sms/single", payload).await;
     let accepted = accepted.expect_success(Message::SmsAccepted);
@@ -193,8 +190,7 @@ async fn references_are_listed_and_statuses_are_current() {
 
 #[tokio::test]
 async fn batch_is_listed_in_recipient_order() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let recipients = numbers(45);
     let id = send_to(&admin, &recipients, "Bonjour").await;
     world.deliver().await;
@@ -214,8 +210,7 @@ async fn batch_is_listed_in_recipient_order() {
 #[tokio::test]
 async fn messages_and_batches_older_than_400_days_are_not_shown() {
     const DAY: Duration = Duration::from_secs(86_400);
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let old = send_one(&admin, NUMBER).await;
     let batch = send_to(&admin, &numbers(2), "Bonjour").await;
     world.deliver().await;

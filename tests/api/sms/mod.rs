@@ -24,6 +24,13 @@ async fn sender(world: &World) -> Person {
     world.person(NewPerson::with(Profile::CommitteeAdmin).granted(&[domain::Grant::SmsBulk])).await
 }
 
+/// A World and someone who may send in it.
+async fn world_and_sender() -> (World, Person) {
+    let world = World::new().await;
+    let sender = sender(&world).await;
+    (world, sender)
+}
+
 /// `count` different numbers.
 fn numbers(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("+216201{number:05}")).collect()

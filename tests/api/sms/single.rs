@@ -12,7 +12,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{NewPerson, World};
 
-use super::{NUMBER, send_one, sender, status, texts};
+use super::{NUMBER, send_one, sender, status, texts, world_and_sender};
 
 #[tokio::test]
 async fn message_is_accepted_and_sent_unchanged() {
@@ -54,8 +54,7 @@ async fn message_is_accepted_and_sent_unchanged() {
 
 #[tokio::test]
 async fn number_may_be_given_in_one_field_or_two() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     for payload in [
         json!({ "to": NUMBER }),
         json!({ "to": " +21620123456 " }),
@@ -138,10 +137,8 @@ async fn same_idempotency_key_and_body_send_once() {
 #[tokio::test]
 async fn idempotency_key_is_per_caller_and_route_and_unused_by_errors() {
     let world = World::new().await;
-    let (one, other) = (
-        sender(&world).await.with("idempotency-key", "k"),
-        sender(&world).await.with("idempotency-key", "k"),
-    );
+    let one = sender(&world).await.with("idempotency-key", "k");
+    let other = sender(&world).await.with("idempotency-key", "k");
     let answer = one.post("/sms/single", json!({ "to": "+2160", "message": "a" })).await;
     answer.expect_field_error("to", ErrorCode::FieldValue);
     let payload = json!({ "to": NUMBER, "message": "a", "recipients": [NUMBER] });
@@ -158,8 +155,7 @@ async fn idempotency_key_is_per_caller_and_route_and_unused_by_errors() {
 
 #[tokio::test]
 async fn invalid_idempotency_key_is_reported() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let (long, longest) = ("k".repeat(256), "k".repeat(255));
     for (key, error_code) in [
         ("", ErrorCode::FieldRequired),
@@ -288,8 +284,7 @@ async fn message_with_unknown_outcome_stays_counted() {
 
 #[tokio::test]
 async fn opted_out_number_is_neither_sent_to_nor_counted() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let waiting = send_one(&admin, NUMBER).await;
     let answer = admin.put(&format!("/sms/opt-outs/{NUMBER}"), json!({})).await;
     answer.expect_success(Message::OptOutAdded);
@@ -348,8 +343,7 @@ async fn each_carrier_outcome_maps_to_its_status() {
 
 #[tokio::test]
 async fn message_refused_for_a_day_becomes_failed() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = send_one(&admin, NUMBER).await;
     world.inject_fault_in(Service::Sns, Fault::new(Mode::Throttle));
     world.deliver().await;
@@ -363,8 +357,7 @@ async fn message_refused_for_a_day_becomes_failed() {
 
 #[tokio::test]
 async fn message_that_waited_for_days_is_sent() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = send_one(&admin, NUMBER).await;
     world.clock().advance(Duration::from_secs(3 * 86_400));
     world.sweep().await;

@@ -10,8 +10,7 @@ async fn change(by: &Person, of: &domain::user::User, payload: Value) -> Answer 
 
 #[tokio::test]
 async fn all_fields_can_be_changed_and_omitted_ones_stay() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let sfax = world.another_committee("Sfax", true).await;
     let other = world.account(&NewPerson::with(Profile::Member).unverified()).await;
     let payload = json!({
@@ -51,8 +50,7 @@ async fn all_fields_can_be_changed_and_omitted_ones_stay() {
 
 #[tokio::test]
 async fn unknown_grant_address_or_committee_is_reported() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let closed = world.another_committee("Fermé", false).await;
     for (payload, field, error_code) in [
@@ -70,8 +68,7 @@ async fn unknown_grant_address_or_committee_is_reported() {
 
 #[tokio::test]
 async fn twenty_concurrent_changes_with_one_version_one_succeeds() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let answers = join_all((0..20).map(|number| {
         change(&admin, &other, json!({ "role": format!("rôle {number}"), "version": 1 }))
@@ -91,8 +88,7 @@ async fn twenty_concurrent_changes_with_one_version_one_succeeds() {
 
 #[tokio::test]
 async fn concurrent_changes_without_version_lose_no_acknowledged_one() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let payloads = [
         json!({ "name": "Leïla" }),
@@ -112,8 +108,7 @@ async fn concurrent_changes_without_version_lose_no_acknowledged_one() {
 
 #[tokio::test]
 async fn stale_if_match_returns_412() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let seen = admin.get(&format!("/users/{}", other.user_id)).await;
     let guarded = admin.with("if-match", seen.header("etag"));
@@ -127,8 +122,7 @@ async fn stale_if_match_returns_412() {
 
 #[tokio::test]
 async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let answer = change(&admin, &other, json!({ "email": "neuve@example.org" })).await;
     let body = answer.expect_success(Message::TeamMemberUpdated);
@@ -150,8 +144,7 @@ async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
 
 #[tokio::test]
 async fn request_for_a_taken_address_counts_and_needs_the_right_to_edit() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let taken = json!({ "email": "admin@example.org" });
     let answer = change(&admin, &other, taken.clone()).await;
@@ -166,8 +159,7 @@ async fn request_for_a_taken_address_counts_and_needs_the_right_to_edit() {
 
 #[tokio::test]
 async fn refused_change_of_an_address_is_not_counted() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     for email in ["neuve@example.org", "admin@example.org"] {
         let answer = change(&admin, &other, json!({ "email": email, "profile": "SA" })).await;
@@ -225,8 +217,7 @@ async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
 
 #[tokio::test]
 async fn address_requested_before_promotion_is_rejected_after_it() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
     let answer = change(&admin, &member, json!({ "email": "mienne@example.org" })).await;
     answer.expect_success(Message::TeamMemberUpdated);
@@ -257,8 +248,7 @@ async fn closed_account_gets_no_message() {
 
 #[tokio::test]
 async fn promotion_shortens_the_current_session_at_once() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     world.clock().advance(std::time::Duration::from_secs(3 * 3600));
     let answer = change(&world.admin().await, member.user(), json!({ "profile": "CA" })).await;
     answer.expect_success(Message::TeamMemberUpdated);
@@ -308,8 +298,7 @@ async fn one_super_admin_remains_when_two_demote_each_other() {
 
 #[tokio::test]
 async fn last_verified_super_admin_cannot_be_unverified() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let other = world.person(NewPerson::with(Profile::SuperAdmin)).await;
     let (one, two) = tokio::join!(
         change(&admin, other.user(), json!({ "isVerified": false })),
@@ -321,8 +310,7 @@ async fn last_verified_super_admin_cannot_be_unverified() {
 
 #[tokio::test]
 async fn demotion_applies_to_the_next_request() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let other = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
     let answer = change(&other, &member, json!({ "role": "un" })).await;

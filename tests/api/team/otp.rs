@@ -4,8 +4,7 @@ use tests::{NewPerson, PASSWORD, TotpApp, World};
 
 #[tokio::test]
 async fn reset_disables_otp_ends_sessions_and_notifies_the_owner() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     TotpApp::enrolled_by(&world, &member).await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let path = format!("/team/{}/otp", member.user().user_id);

@@ -42,8 +42,7 @@ async fn sign_ins_are_listed_newest_first_in_pages() {
 
 #[tokio::test]
 async fn administrators_see_the_activity_of_a_member() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let path = format!("/users/activity?userID={}", member.user().user_id);
     for person in [&member, &world.admin().await] {
         let activity = person.get(&path).await.expect_ok()["activity"].clone();

@@ -14,8 +14,7 @@ async fn change_role(world: &World, admin: &Person, user: &User, role: &str) {
 
 #[tokio::test]
 async fn actions_are_listed_newest_first_without_personal_data() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
     let path = format!("/team/{}", member.user_id);
     let answer = admin.put(&path, json!({ "profile": "TR", "name": "Leïla" })).await;
@@ -57,10 +56,8 @@ async fn administrator_sees_the_audit_of_the_own_committee() {
     let world = World::new().await;
     let sfax = world.another_committee("Sfax", true).await;
     let admin = world.admin().await;
-    let (near, far) = (
-        world.account(&NewPerson::with(Profile::Member)).await,
-        world.account(&NewPerson::with(Profile::Member).of(sfax)).await,
-    );
+    let near = world.account(&NewPerson::with(Profile::Member)).await;
+    let far = world.account(&NewPerson::with(Profile::Member).of(sfax)).await;
     for user in [&near, &far] {
         let answer = admin.put(&format!("/team/{}", user.user_id), json!({ "role": "x" })).await;
         answer.expect_success(Message::TeamMemberUpdated);
@@ -82,10 +79,8 @@ async fn committee_administrator_learns_nothing_of_other_committees() {
     let world = World::new().await;
     let sfax = world.another_committee("Sfax", true).await;
     let admin = world.admin().await;
-    let (near, far) = (
-        world.account(&NewPerson::with(Profile::Member)).await,
-        world.account(&NewPerson::with(Profile::Member).of(sfax)).await,
-    );
+    let near = world.account(&NewPerson::with(Profile::Member)).await;
+    let far = world.account(&NewPerson::with(Profile::Member).of(sfax)).await;
     change_role(&world, &admin, &near, "un").await;
     for _ in 0..3 {
         change_role(&world, &admin, &far, "x").await;

@@ -25,8 +25,7 @@ fn form(field: &str, file: &[u8]) -> Vec<u8> {
 
 #[tokio::test]
 async fn picture_is_accepted_as_body_or_form_and_is_public() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut avatars = Vec::new();
     for (content_type, body) in [
         ("image/png", PICTURE.to_vec()),
@@ -56,8 +55,7 @@ async fn picture_is_accepted_as_body_or_form_and_is_public() {
 
 #[tokio::test]
 async fn invalid_picture_is_rejected_with_its_reason() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for hostile in [
         b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_vec(),
         b"GIF89a".to_vec(),
@@ -99,8 +97,7 @@ async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
     .concat();
     let length = (chunks.len() as u32 + 4).to_le_bytes();
     let animated = [b"RIFF", &length[..], b"WEBP", &chunks].concat();
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     send(&member, "image/webp", LOSSY.to_vec()).await.expect_success(Message::AvatarUpdated);
     for refused in [LOSSLESS.to_vec(), animated] {
         let answer = send(&member, "image/webp", refused).await;
@@ -110,8 +107,7 @@ async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
 
 #[tokio::test]
 async fn unreachable_bucket_keeps_the_previous_picture() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     send(&member, "image/png", PICTURE.to_vec()).await.expect_error(ErrorCode::Unavailable);
     world.clear_faults();
@@ -123,8 +119,7 @@ async fn unreachable_bucket_keeps_the_previous_picture() {
 
 #[tokio::test]
 async fn eleventh_decoded_picture_within_an_hour_is_refused() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for _ in 0..9 {
         send(&member, "image/png", PICTURE.to_vec()).await.expect_success(Message::AvatarUpdated);
     }
@@ -197,8 +192,7 @@ async fn change_without_an_answer_keeps_the_picture_in_force() {
 /// A second object could outlive a replacement or an erasure that deletes the first one meanwhile.
 #[tokio::test]
 async fn picture_in_force_sent_again_is_not_stored_again() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     send(&member, "image/png", PICTURE.to_vec()).await.expect_success(Message::AvatarUpdated);
     let before = served_avatar(&world, &member).await;
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse).on("PutObject"));

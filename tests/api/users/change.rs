@@ -8,8 +8,7 @@ use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
 async fn own_fields_change_and_privileged_fields_are_ignored() {
-    let world = World::new().await;
-    let person = world.person(NewPerson::with(Profile::Member).unverified()).await;
+    let (world, person) = World::with_person(NewPerson::with(Profile::Member).unverified()).await;
     let own = format!("/users/{}", person.user().user_id);
     let payload = json!({
         "name": "Leïla", "lastName": "Ben Ali", "password": PASSWORD, "phoneCode": "216", "phone": "20123456", "profile": "SA", "role": "chef",
@@ -37,8 +36,7 @@ async fn own_fields_change_and_privileged_fields_are_ignored() {
 
 #[tokio::test]
 async fn new_address_is_pending_and_the_old_one_stays_valid() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let own = format!("/users/{}", member.user().user_id);
     let body = json!({ "password": PASSWORD, "email": "admin@example.org" });
     member.put(&own, body).await.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
@@ -58,8 +56,7 @@ async fn new_address_is_pending_and_the_old_one_stays_valid() {
 
 #[tokio::test]
 async fn concurrent_changes_all_apply() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let own = format!("/users/{}", member.user().user_id);
     let payloads = [
         json!({ "name": "Leïla" }),
@@ -78,13 +75,10 @@ async fn concurrent_changes_all_apply() {
 
 #[tokio::test]
 async fn change_of_address_or_number_takes_the_password() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let own = format!("/users/{}", member.user().user_id);
-    let (mut email, mut phone) = (
-        json!({ "email": "neuve@example.org" }),
-        json!({ "phoneCode": "216", "phone": "20123456" }),
-    );
+    let mut email = json!({ "email": "neuve@example.org" });
+    let mut phone = json!({ "phoneCode": "216", "phone": "20123456" });
     for payload in [&mut email, &mut phone] {
         let answer = member.put(&own, payload.clone()).await;
         answer.expect_field_error("password", ErrorCode::FieldRequired);
@@ -116,8 +110,7 @@ async fn change_of_address_or_number_takes_the_password() {
 
 #[tokio::test]
 async fn free_and_taken_addresses_are_limited_alike_per_account() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let own = format!("/users/{}", member.user().user_id);
     let request = async |email: &str| {
         let payload = json!({ "password": PASSWORD, "email": email });
@@ -148,8 +141,7 @@ async fn free_and_taken_addresses_are_limited_alike_per_account() {
 
 #[tokio::test]
 async fn account_requests_at_most_ten_addresses_a_day() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let own = format!("/users/{}", member.user().user_id);
     let request = async |number: u32| {
         world.clock().advance(Duration::from_secs(15 * 60));

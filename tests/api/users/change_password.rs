@@ -12,8 +12,7 @@ fn change(old: &str, new: &str) -> Value {
 
 #[tokio::test]
 async fn responses_match_the_documented_bytes() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let refused = member.put("/users/reset-password", change("not the password", NEW)).await;
     insta::assert_snapshot!(String::from_utf8_lossy(&refused.body), @r#"{"code":401,"message":{"RESPONSE_TEXT":"Vous n’êtes pas connecté ou vos identifiants sont incorrects.","RESPONSE_CODE":"BAD_AUTH_COMBINATION_MESSAGE"}}"#);
     assert_eq!(
@@ -46,8 +45,7 @@ async fn other_sessions_end_and_the_current_one_stays() {
 
 #[tokio::test]
 async fn fields_are_checked_then_old_then_new_password() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let answer = member.put("/users/reset-password", json!({ "oldPassword": "wrong" })).await;
     answer.expect_error(ErrorCode::Validation);
     assert_eq!(answer.errors().len(), 2);
@@ -63,8 +61,7 @@ async fn fields_are_checked_then_old_then_new_password() {
 
 #[tokio::test]
 async fn common_personal_or_unchanged_password_is_rejected() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for (new, error_code) in [
         ("azertyuiop", ErrorCode::PasswordTooCommon),
         ("la maison de Amina", ErrorCode::PasswordTooCommon),
@@ -93,8 +90,7 @@ async fn administrators_need_longer_passwords() {
 
 #[tokio::test]
 async fn wrong_old_passwords_count_as_failed_sign_ins() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for _ in 0..5 {
         let answer = member.put("/users/reset-password", change("wrong", NEW)).await;
         answer.expect_error(ErrorCode::BadAuthCombination);
@@ -108,8 +104,7 @@ async fn wrong_old_passwords_count_as_failed_sign_ins() {
 
 #[tokio::test]
 async fn correct_old_password_with_invalid_new_one_is_not_counted() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for _ in 0..12 {
         let answer = member.put("/users/reset-password", change(PASSWORD, "court")).await;
         answer.expect_error(ErrorCode::PasswordTooShort);
@@ -118,8 +113,7 @@ async fn correct_old_password_with_invalid_new_one_is_not_counted() {
 
 #[tokio::test]
 async fn concurrent_changes_one_succeeds() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let payloads: Vec<String> = (0..6).map(|number| format!("{NEW} {number}")).collect();
     let answers = join_all(
         payloads.iter().map(|new| member.put("/users/reset-password", change(PASSWORD, new))),

@@ -59,8 +59,7 @@ async fn wrong_code_for_known_and_unknown_address_same_bytes_and_cost() {
 
 #[tokio::test]
 async fn new_code_is_sent_on_request_and_replaces_the_old_one() {
-    let world = World::new().await;
-    let person = world.person(NewPerson::with(Profile::Member).unverified()).await;
+    let (world, person) = World::with_person(NewPerson::with(Profile::Member).unverified()).await;
     let email = person.user().email.as_str();
     let answer = person.post("/users/email-verification", json!({})).await;
     answer.expect_success(Message::VerificationSent);
@@ -126,8 +125,7 @@ async fn address_taken_meanwhile_is_refused_at_verification() {
 
 #[tokio::test]
 async fn code_used_fifty_times_at_once_verifies_once() {
-    let world = World::new().await;
-    let person = world.person(NewPerson::with(Profile::Member).unverified()).await;
+    let (world, person) = World::with_person(NewPerson::with(Profile::Member).unverified()).await;
     let answer = person.post("/users/email-verification", json!({})).await;
     answer.expect_success(Message::VerificationSent);
     let proof = json!({ "email": person.user().email, "code": world.mailed_link(person.user().email.as_str()).await });

@@ -77,11 +77,8 @@ async fn password_of_spaces_is_a_password_everywhere() {
 /// Files are deleted with their owner. Courses stay, with the contact data of the committee.
 #[tokio::test]
 async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
-    let world = World::new().await;
-    let (trainer, reader) = (
-        world.person(NewPerson::with(Profile::Trainer)).await,
-        world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
-    );
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let reader = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let id = trainer.user().user_id;
     let file =
         json!({ "name": "a.txt", "contentType": "text/plain", "size": 5, "visibility": "public" });
@@ -151,8 +148,7 @@ async fn erasure_replaces_the_contacts_of_more_courses_than_one_step_reads() {
 /// Its first steps may read the index before it lists a course.
 #[tokio::test]
 async fn erasure_of_many_steps_reads_the_courses_once_more() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let course = json!({
         "courseTitle": "Soudure", "description": "Souder en trois jours.", "courseType": "ONLINE",
         "sectionOfMatter": "Énergie", "contactEmail": "amina@example.org",
@@ -174,8 +170,7 @@ async fn erasure_of_many_steps_reads_the_courses_once_more() {
 /// Another process may write for the account during the erasure.
 #[tokio::test]
 async fn data_written_during_erasure_is_removed_too() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let file =
         json!({ "name": "a.txt", "contentType": "text/plain", "size": 5, "visibility": "public" });
     let mut slow = Fault::new(Mode::Slow).on("TransactWriteItems").times(1);
@@ -207,8 +202,7 @@ async fn data_written_during_erasure_is_removed_too() {
 
 #[tokio::test]
 async fn files_are_hidden_even_if_the_avatar_cannot_be_removed() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let picture = include_bytes!("../../../functions/files/src/default.png");
     let sent = member
         .with("content-type", "image/png")
@@ -231,8 +225,7 @@ async fn files_are_hidden_even_if_the_avatar_cannot_be_removed() {
 
 #[tokio::test]
 async fn super_admin_can_erase_any_account_and_audit_has_no_personal_data() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let member = world.member().await;
     erase(&admin, member.user().user_id, json!({})).await.expect_success(Message::UserDeleted);
     erase(&admin, member.user().user_id, json!({})).await.expect_error(ErrorCode::UserNotFound);
@@ -246,8 +239,7 @@ async fn super_admin_can_erase_any_account_and_audit_has_no_personal_data() {
 
 #[tokio::test]
 async fn last_super_admin_cannot_be_erased() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let answer = erase(&admin, admin.user().user_id, json!({ "password": PASSWORD })).await;
     answer.expect_error(ErrorCode::LastAdmin);
     let unverified = NewPerson::with(Profile::SuperAdmin).unverified();

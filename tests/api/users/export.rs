@@ -53,8 +53,7 @@ async fn changed(world: &World, person: &Person, payload: Value) -> Person {
 
 #[tokio::test]
 async fn export_contains_everything_stored_about_the_caller() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let id = member.user().user_id;
     world
         .admin()
@@ -73,11 +72,8 @@ async fn export_contains_everything_stored_about_the_caller() {
 
 #[tokio::test]
 async fn export_contains_own_files_and_courses() {
-    let world = World::new().await;
-    let (trainer, other) = (
-        world.person(NewPerson::with(Profile::Trainer)).await,
-        world.person(NewPerson::with(Profile::Trainer)).await,
-    );
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let other = world.person(NewPerson::with(Profile::Trainer)).await;
     let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
     for person in [&trainer, &other] {
         person.post("/files", file.clone()).await.expect_success(Message::FileCreated);
@@ -154,8 +150,7 @@ async fn export_of_200_long_courses_is_whole_behind_a_link() {
 
 #[tokio::test]
 async fn export_link_opens_only_its_own_object() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     for _ in 0..52 {
         created_course(&trainer, &"🔥".repeat(20_000)).await;
     }
@@ -226,8 +221,7 @@ async fn export_contains_the_audit_entries_that_its_owner_may_read() {
 #[tokio::test]
 async fn export_contains_no_expired_entries() {
     const DAY: Duration = Duration::from_secs(86_400);
-    let world = World::new().await;
-    let sender = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, sender) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let body = json!({ "to": "+21620123456", "message": "Bonjour" });
     sender.post("/sms/single", body).await.expect_success(Message::SmsAccepted);
     let sender = changed(&world, &sender, json!({ "role": "Trésorière" })).await;
@@ -247,8 +241,7 @@ async fn export_contains_no_expired_entries() {
 
 #[tokio::test]
 async fn export_contains_more_sessions_than_a_page() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for _ in 0..100 {
         world.signed_in(member.user().clone()).await;
     }
@@ -260,8 +253,7 @@ async fn export_contains_more_sessions_than_a_page() {
 
 #[tokio::test]
 async fn eleventh_export_within_an_hour_is_refused() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let path = format!("/users/{}/export", member.user().user_id);
     for _ in 0..10 {
         member.get(&path).await.expect_ok();

@@ -37,8 +37,7 @@ async fn named(world: &World, admin: &Person, someone: NewPerson, name: &str, la
 
 #[tokio::test]
 async fn list_is_sorted_by_folded_name_in_pages() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     for (name, last_name) in
         [("Élodie", "Zouari"), ("amel", "élyès"), ("Zied", "Abidi"), ("Amel", "abidi")]
@@ -54,8 +53,7 @@ async fn list_is_sorted_by_folded_name_in_pages() {
 
 #[tokio::test]
 async fn filters_are_exact_and_search_matches_word_prefixes() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     named(&world, &admin, NewPerson::with(Profile::Trainer), "Élodie", "Ben Zouari").await;
     named(&world, &admin, NewPerson::with(Profile::Member).inactive(), "Amel", "Trabelsi").await;
     for (query, expected) in [
@@ -75,8 +73,7 @@ async fn filters_are_exact_and_search_matches_word_prefixes() {
 
 #[tokio::test]
 async fn unverified_accounts_are_listed_where_accounts_are_shown() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     for (someone, name) in [
         (NewPerson::with(Profile::Member).unverified(), "Attente"),
         (NewPerson::with(Profile::Member), "Vérifié"),
@@ -108,8 +105,7 @@ async fn unverified_accounts_are_listed_where_accounts_are_shown() {
 
 #[tokio::test]
 async fn super_admin_lists_users_of_any_committee() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     let closed = world.another_committee("Gabès", false).await;
     for (committee, name) in [(elsewhere, "Loin"), (closed, "Fermé")] {
@@ -158,8 +154,7 @@ async fn other_committee_returns_403_to_all_but_super_admins() {
 
 #[tokio::test]
 async fn filtered_pages_stay_complete_during_registrations() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     for name in ["b", "d", "f", "h"] {
         named(&world, &admin, NewPerson::with(Profile::Trainer), name, name).await;
     }
@@ -181,8 +176,7 @@ async fn filtered_pages_stay_complete_during_registrations() {
 
 #[tokio::test]
 async fn filtered_pages_leave_out_no_match() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let people = [
         ("a", Profile::Trainer),
         ("b", Profile::Trainer),
@@ -204,8 +198,7 @@ async fn filtered_pages_leave_out_no_match() {
 
 #[tokio::test]
 async fn filter_with_few_matches_needs_at_most_four_round_trips() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     for _ in 0..310 {
         world.unhashed_account(&NewPerson::with(Profile::Member)).await;
     }
@@ -230,8 +223,7 @@ async fn filter_with_few_matches_needs_at_most_four_round_trips() {
 
 #[tokio::test]
 async fn shorter_name_is_sorted_before_its_extensions() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     for last_name in ["Ben!", "Ben Ali", "Ben", "Ben'x"] {
         named(&world, &admin, NewPerson::with(Profile::Member), "X", last_name).await;
     }

@@ -7,8 +7,7 @@ use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
 async fn texted_code_verifies_the_number_and_a_new_number_is_unverified() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let own = format!("/users/{}", member.user().user_id);
     let answer = member.post("/users/phone-verification", json!({})).await;
     answer.expect_field_error("phone", ErrorCode::FieldRequired);
@@ -31,8 +30,7 @@ async fn texted_code_verifies_the_number_and_a_new_number_is_unverified() {
 
 #[tokio::test]
 async fn code_for_one_number_does_not_verify_another() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let own = format!("/users/{}", member.user().user_id);
     let body = json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" });
     member.put(&own, body).await.expect_success(Message::UserUpdated);

@@ -120,8 +120,7 @@ async fn code_used_fifty_times_at_once_resets_once() {
 /// An attempt that is not counted is not compared.
 #[tokio::test]
 async fn concurrent_attempts_at_a_code_stay_within_its_limits() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let email = &member.user().email;
     ask(&world.anonymous(), "email", email.as_str()).await.expect_success(Message::ResetCodeSent);
     let (store, now) = (&world.setup().store, world.clock().now());
@@ -143,8 +142,7 @@ async fn concurrent_attempts_at_a_code_stay_within_its_limits() {
 
 #[tokio::test]
 async fn attempt_with_a_right_code_that_is_not_used_is_not_counted() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let email = member.user().email.as_str();
     ask(&world.anonymous(), "email", email).await.expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(email).await;
@@ -198,8 +196,7 @@ async fn code_is_valid_for_its_address_and_purpose_only() {
 
 #[tokio::test]
 async fn otp_stays_required_after_reset() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     TotpApp::enrolled_by(&world, &member).await;
     let email = member.user().email.as_str();
     ask(&world.anonymous(), "email", email).await;
@@ -210,8 +207,7 @@ async fn otp_stays_required_after_reset() {
 
 #[tokio::test]
 async fn closed_account_gets_no_code_and_cannot_use_one() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let email = member.user().email.as_str();
     ask(&world.anonymous(), "email", email).await;
     let code = world.mailed_code(email).await;
@@ -228,8 +224,7 @@ async fn closed_account_gets_no_code_and_cannot_use_one() {
 /// With a stolen session an attacker requests a new address, and confirms it after the owner reset the password.
 #[tokio::test]
 async fn pending_address_is_discarded_by_the_reset() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let email = member.user().email.as_str();
     let own = format!("/users/{}", member.user().user_id);
     let body = json!({ "password": PASSWORD, "email": "voleur@example.org" });

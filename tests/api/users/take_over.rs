@@ -307,10 +307,8 @@ async fn code_of_an_older_account_is_found_behind_ten_newer_ones() {
     let world = World::with(&[("MESSAGE_INTERVAL_SECONDS", "1")]).await;
     let first = world.member().await;
     request_address(&first, "voulue@example.org").await;
-    let (digits, link) = (
-        world.mailed_code("voulue@example.org").await,
-        world.mailed_link("voulue@example.org").await,
-    );
+    let digits = world.mailed_code("voulue@example.org").await;
+    let link = world.mailed_link("voulue@example.org").await;
     for _ in 0..10 {
         request_address(&world.member().await, "voulue@example.org").await;
     }

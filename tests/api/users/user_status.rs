@@ -5,8 +5,7 @@ use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
 async fn closing_ends_all_sessions_and_reopening_restores_none() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.member().await;
     let path = format!("/users/user-status/{}", member.user().user_id);
     let answer = admin.put(&path, json!({ "isActive": false })).await;
@@ -28,8 +27,7 @@ async fn closing_ends_all_sessions_and_reopening_restores_none() {
 
 #[tokio::test]
 async fn own_account_cannot_be_closed() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let own = format!("/users/user-status/{}", admin.user().user_id);
     admin.put(&own, json!({ "isActive": false })).await.expect_error(ErrorCode::Forbidden);
 }
