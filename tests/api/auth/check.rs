@@ -38,7 +38,7 @@ async fn session_renewed_repeatedly_ends_after_session_days() {
 
 #[tokio::test]
 async fn unchanged_response_if_none_match_returns_304() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let first = member.get("/auth/check").await;
     let second = member.with("if-none-match", first.header("etag")).get("/auth/check").await;
     assert_eq!(second.status, 304);
@@ -102,7 +102,7 @@ async fn bearer_scheme_any_case_accepted_other_token_places_rejected() {
 
 #[tokio::test]
 async fn modified_token_is_rejected() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let token = member.token();
     for at in [10, 40, token.len() / 2, token.len() - 3] {
         let mut changed = token.to_owned();

@@ -385,7 +385,7 @@ async fn blocked_network_does_not_fill_the_accounts_counter() {
 
 #[tokio::test]
 async fn open_sessions_work_while_sign_in_is_blocked() {
-    let (world, admin) = World::with_admin().await;
+    let (_, admin) = World::with_admin().await;
     for _ in 0..11 {
         admin.login("admin@example.org", "not the password").await;
     }

@@ -10,7 +10,7 @@ const CHOSEN: &str = "0198C0DE-0000-7000-8000-00000000000A";
 
 #[tokio::test]
 async fn omitted_fields_are_cleared() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let mut full = payload("Soudure");
     full["price"] = json!(30);
     full["currency"] = json!("EUR");
@@ -32,7 +32,7 @@ async fn omitted_fields_are_cleared() {
 
 #[tokio::test]
 async fn client_may_choose_the_id_of_a_new_course() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{CHOSEN}");
     let answer = trainer.put(&path, payload("Soudure")).await;
     let created = answer.expect_success(Message::CourseCreated)["course"].clone();
@@ -49,7 +49,7 @@ async fn client_may_choose_the_id_of_a_new_course() {
 
 #[tokio::test]
 async fn twenty_concurrent_writers_with_one_version_one_succeeds() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
     let writers = (0..20).map(|number| {
         let (trainer, path) = (trainer.clone(), path.clone());
@@ -78,7 +78,7 @@ async fn twenty_concurrent_writers_with_one_version_one_succeeds() {
 
 #[tokio::test]
 async fn twenty_concurrent_creators_of_one_course_one_succeeds() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{CHOSEN}");
     let writers = (0..20).map(|number| {
         let (trainer, path) = (trainer.with("if-none-match", "*"), path.clone());
@@ -98,7 +98,7 @@ async fn twenty_concurrent_creators_of_one_course_one_succeeds() {
 
 #[tokio::test]
 async fn stale_version_or_etag_returns_412() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/{id}");
     let tag = trainer.get(&path).await.header("etag").to_owned();
@@ -180,7 +180,7 @@ async fn author_who_changes_committee_loses_access_to_courses() {
 
 #[tokio::test]
 async fn published_course_must_stay_complete() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", published(&trainer, "Soudure").await);
     let refused =
         trainer.put(&path, json!({ "courseTitle": "Soudure", "courseType": "ONSITE" })).await;

@@ -21,7 +21,7 @@ async fn new_course_is_a_draft_of_its_author_with_all_fields() {
 
 #[tokio::test]
 async fn all_course_fields_are_stored() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let payload = json!({
         "courseTitle": "تكوين في السلامة المهنية", "courseSubTitle": "Niveau 1 👷", "description": "السطر الأول\n\tالسطر الثاني  ",
         "price": 19.9, "currency": "EUR", "location": "Salle 3, 2ᵉ étage", "courseType": "HYBRID", "sectionOfMatter": "Sécurité",
@@ -43,7 +43,7 @@ async fn all_course_fields_are_stored() {
 
 #[tokio::test]
 async fn rules_beyond_the_schema_are_reported() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     for (field, value, error_code) in [
         ("price", json!(19.999), ErrorCode::FieldFormat),
         ("currency", json!("DINAR"), ErrorCode::FieldValue),
@@ -61,7 +61,7 @@ async fn rules_beyond_the_schema_are_reported() {
 
 #[tokio::test]
 async fn price_is_never_rounded() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let send = |price: &str| {
         let body = format!(r#"{{"courseTitle":"x","price":{price}}}"#);
         let trainer = trainer.json();

@@ -33,7 +33,7 @@ async fn course_is_published_once_and_keeps_its_first_publication_time() {
 
 #[tokio::test]
 async fn missing_fields_are_all_reported() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let bare = created_course(&trainer, json!({ "courseTitle": "x", "courseType": "ONSITE", "description": "  trop court ici    \n" })).await;
     let refused = trainer.get(&format!("/courses/{}/publish", id_of(&bare))).await;
     refused.expect_error(ErrorCode::CourseNotReady);
@@ -146,7 +146,7 @@ async fn published_course_of_another_author_returns_403() {
 
 #[tokio::test]
 async fn head_or_prefetch_does_not_publish() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     for word in ["publish", "to-draft"] {
         let path = format!("/api/v1/courses/{id}/{word}");

@@ -42,7 +42,7 @@ async fn question_is_visible_to_those_who_see_its_course() {
 
 #[tokio::test]
 async fn change_replaces_the_question_in_its_place() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let (id, paths) = course_with_questions(&trainer, &["un", "deux", "trois"]).await;
     let before = trainer.get(&paths[1]).await.expect_ok()["question"].clone();
     let body = json!({ "language": "AR", "question": "لماذا؟", "questionType": "DROPDOWN", "required": true, "options": ["أ", "ب"] });
@@ -60,7 +60,7 @@ async fn change_replaces_the_question_in_its_place() {
 
 #[tokio::test]
 async fn changed_order_moves_the_question_and_renumbers_others() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let (id, paths) = course_with_questions(&trainer, &["a", "b", "c", "d"]).await;
     let texts = ["a", "b", "c", "d"];
     for (moved, order, new_order, expected) in [

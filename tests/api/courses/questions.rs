@@ -13,7 +13,7 @@ fn questions(range: std::ops::Range<u32>) -> Value {
 
 #[tokio::test]
 async fn questions_keep_the_order_of_the_request() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     let added = trainer.post(&path, questions(0..50)).await;
@@ -44,7 +44,7 @@ async fn questions_keep_the_order_of_the_request() {
 
 #[tokio::test]
 async fn invalid_questions_are_reported_with_index_and_none_is_added() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     for (field, value, error_code) in [
@@ -175,7 +175,7 @@ async fn concurrent_additions_to_one_course_are_all_kept() {
 
 #[tokio::test]
 async fn course_has_at_most_one_megabyte_of_questions() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     let options: Vec<String> = (0..50).map(|number| format!("{number:0>200}")).collect();

@@ -131,7 +131,7 @@ async fn course_with_many_stems_is_indexed_in_several_transactions() {
 
 #[tokio::test]
 async fn search_takes_at_most_five_different_words() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let answer = member.get("/courses/search-all?q=un+deux+trois+quatre+cinq+six").await;
     answer.expect_field_error("q", ErrorCode::FieldLength);
     member.get("/courses/search-all?q=un+deux+trois+quatre+cinq+cinq+a").await.expect_ok();

@@ -44,7 +44,7 @@ async fn archived_course_is_visible_to_its_writers() {
 
 #[tokio::test]
 async fn malformed_course_id_returns_404() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     for id in [
         "x",
         "questions",
@@ -58,7 +58,7 @@ async fn malformed_course_id_returns_404() {
 
 #[tokio::test]
 async fn unchanged_course_returns_304_until_it_changes() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
     let tag = trainer.get(&path).await.header("etag").to_owned();
     assert_eq!(trainer.with("if-none-match", &tag).get(&path).await.status, 304);

@@ -227,7 +227,7 @@ async fn errors_of_the_panel_are_counted_other_server_errors_are_not() {
 
 #[tokio::test]
 async fn client_input_is_never_logged_and_errors_name_the_user() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let lines = capture();
     let client = member.with("user-agent", "forged\" }").with("x-forwarded-for", "forged");
     let path = "/api/v1/users/forged%0d%0a%7B%22message%22%3A%22request%22%7D?forged=%0aforged";

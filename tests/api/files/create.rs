@@ -10,7 +10,7 @@ use super::{payload, send, send_changed};
 
 #[tokio::test]
 async fn file_is_announced_and_uploaded_directly_to_the_bucket() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let announced = member
         .post(
             "/files",
@@ -37,7 +37,7 @@ async fn file_is_announced_and_uploaded_directly_to_the_bucket() {
 
 #[tokio::test]
 async fn bucket_rejects_upload_that_differs_from_the_form() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let upload = &announced["upload"];
@@ -110,7 +110,7 @@ async fn bucket_rejects_expired_form() {
 
 #[tokio::test]
 async fn file_of_24_megabytes_is_accepted() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let content = vec![b'x'; 24 * 1024 * 1024];
     let id = super::uploaded_file(&member, payload("grand.txt", content.len()), &content).await;
     let answer = member.get(&format!("/files/{id}")).await;

@@ -114,7 +114,7 @@ async fn deletion_succeeds_while_the_bucket_is_unreachable() {
 
 #[tokio::test]
 async fn concurrent_deletions_free_the_quota_once() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     uploaded_file(&member, payload("b.txt", 7), b"bonjour").await;
     let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
     let calls = (0..20).map(|_| {

@@ -6,7 +6,7 @@ use super::{fetch, payload, uploaded_file};
 
 #[tokio::test]
 async fn owner_gets_a_signed_link_to_a_ready_file() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("b.txt", 5)).await.expect_success(Message::FileCreated);
     let path = format!("/files/{}", announced["file"]["fileID"].as_str().unwrap());

@@ -30,7 +30,7 @@ async fn secret_formats_agree_and_secret_stays_for_ten_minutes() {
 
 #[tokio::test]
 async fn concurrent_requests_get_the_same_secret() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let answers = join_all((0..20).map(|_| member.get("/otp/generate"))).await;
     let first = answers[0].json()["otpAscii"].clone();
     assert!(answers.iter().all(|answer| answer.json()["otpAscii"] == first));

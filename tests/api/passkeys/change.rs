@@ -6,7 +6,7 @@ use super::path_of_newest;
 
 #[tokio::test]
 async fn passkey_is_renamed() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     Authenticator::registered_by(&member).await;
     let path = path_of_newest(&member).await;
     let answer = member.put(&path, json!({ "name": " Clé USB " })).await;

@@ -46,7 +46,7 @@ async fn register(person: &Person, change: impl Fn(&mut Value)) -> tests::Answer
 
 #[tokio::test]
 async fn registration_with_one_wrong_part_is_invalid() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let with_type: (&str, Change) =
         ("type of a sign-in", |it| it.client_data = json!({ "type": "webauthn.get" }));
     for (name, change) in INVALID.iter().chain([&with_type]) {
@@ -100,7 +100,7 @@ fn flip_last_bit(text: &mut Value) {
 
 #[tokio::test]
 async fn algorithm_that_was_not_offered_is_invalid() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     // RS256 (RFC 8230 §4): a modulus of 2,048 bits and the exponent 65537.
     let modulus = [0xff; 256];
     let start = [0xa4, 1, 3, 3, 0x39, 1, 0, 0x20, 0x59, 1, 0];
@@ -236,7 +236,7 @@ async fn truncated_attestation_object_is_invalid() {
 
 #[tokio::test]
 async fn json_of_a_credential_is_checked() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     for (name, value) in [
         ("id", json!("AAAA")),
         ("rawId", json!("AAAA")),

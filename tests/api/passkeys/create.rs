@@ -14,7 +14,7 @@ const OPTIONS: &str = "/passkeys/registration-options";
 
 #[tokio::test]
 async fn options_ask_for_a_discoverable_verified_credential() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let options = member.post(OPTIONS, json!({})).await.expect_ok()["options"].clone();
     assert_eq!(
         (&options["rp"], &options["user"]["displayName"]),
@@ -55,7 +55,7 @@ async fn registration_returns_the_passkey_and_notifies_the_owner() {
 
 #[tokio::test]
 async fn passkey_without_name_gets_one() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let options = member.post(OPTIONS, json!({})).await.expect_ok();
     let credential = Authenticator::es256().create(&options["options"]);
     let answer = member.post("/passkeys", json!({ "credential": credential })).await;
@@ -65,7 +65,7 @@ async fn passkey_without_name_gets_one() {
 
 #[tokio::test]
 async fn malformed_credential_is_invalid() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let answer = member.post("/passkeys", json!({ "credential": {} })).await;
     answer.expect_error(ErrorCode::PasskeyInvalid);
 }
@@ -109,7 +109,7 @@ async fn challenge_of_another_session_is_invalid() {
 
 #[tokio::test]
 async fn challenge_before_a_password_change_is_invalid() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let options = member.post(OPTIONS, json!({})).await.expect_ok();
     let new = "une lanterne sur le port";
     let change = json!({ "oldPassword": PASSWORD, "newPassword": new, "confirmPassword": new });

@@ -89,7 +89,7 @@ async fn each_recipient_has_a_result_in_request_order() {
 
 #[tokio::test]
 async fn results_have_the_references_of_the_request() {
-    let (world, admin) = world_and_sender().await;
+    let (_, admin) = world_and_sender().await;
     let payload = json!({
         "message": "Bonjour",
         "recipients": [

@@ -34,7 +34,7 @@ async fn opt_out_is_added_once_shown_and_removed() {
 
 #[tokio::test]
 async fn malformed_number_is_reported() {
-    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (_, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for text in ["x", "+2160", "20123456", "+216%2020123456", "%00"] {
         let path = format!("/sms/opt-outs/{text}");
         admin.put(&path, json!({})).await.expect_field_error("number", ErrorCode::FieldFormat);
@@ -71,7 +71,7 @@ async fn opt_out_lists_are_per_committee_and_super_admins_see_all() {
 
 #[tokio::test]
 async fn changes_of_opt_outs_are_audited_once_without_the_number() {
-    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (_, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let path = format!("/sms/opt-outs/{NUMBER}");
     for _ in 0..2 {
         admin.put(&path, json!({})).await.expect_success(Message::OptOutAdded);
@@ -96,7 +96,7 @@ async fn changes_of_opt_outs_are_audited_once_without_the_number() {
 
 #[tokio::test]
 async fn opt_out_of_all_committees_is_audited_in_callers_committee() {
-    let (world, admin) = World::with_admin().await;
+    let (_, admin) = World::with_admin().await;
     let answer = admin.put(&format!("/sms/opt-outs/{NUMBER}"), json!({})).await;
     answer.expect_success(Message::OptOutAdded);
     let audit = admin.get("/audit").await.expect_ok()["audit"].clone();

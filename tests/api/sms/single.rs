@@ -54,7 +54,7 @@ async fn message_is_accepted_and_sent_unchanged() {
 
 #[tokio::test]
 async fn number_may_be_given_in_one_field_or_two() {
-    let (world, admin) = world_and_sender().await;
+    let (_, admin) = world_and_sender().await;
     for payload in [
         json!({ "to": NUMBER }),
         json!({ "to": " +21620123456 " }),
@@ -155,7 +155,7 @@ async fn idempotency_key_is_per_caller_and_route_and_unused_by_errors() {
 
 #[tokio::test]
 async fn invalid_idempotency_key_is_reported() {
-    let (world, admin) = world_and_sender().await;
+    let (_, admin) = world_and_sender().await;
     let (long, longest) = ("k".repeat(256), "k".repeat(255));
     for (key, error_code) in [
         ("", ErrorCode::FieldRequired),

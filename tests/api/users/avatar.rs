@@ -97,7 +97,7 @@ async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
     .concat();
     let length = (chunks.len() as u32 + 4).to_le_bytes();
     let animated = [b"RIFF", &length[..], b"WEBP", &chunks].concat();
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     send(&member, "image/webp", LOSSY.to_vec()).await.expect_success(Message::AvatarUpdated);
     for refused in [LOSSLESS.to_vec(), animated] {
         let answer = send(&member, "image/webp", refused).await;

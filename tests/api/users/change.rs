@@ -8,7 +8,7 @@ use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
 async fn own_fields_change_and_privileged_fields_are_ignored() {
-    let (world, person) = World::with_person(NewPerson::with(Profile::Member).unverified()).await;
+    let (_, person) = World::with_person(NewPerson::with(Profile::Member).unverified()).await;
     let own = format!("/users/{}", person.user().user_id);
     let payload = json!({
         "name": "Leïla", "lastName": "Ben Ali", "password": PASSWORD, "phoneCode": "216", "phone": "20123456", "profile": "SA", "role": "chef",

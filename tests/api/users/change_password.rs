@@ -12,7 +12,7 @@ fn change(old: &str, new: &str) -> Value {
 
 #[tokio::test]
 async fn responses_match_the_documented_bytes() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let refused = member.put("/users/reset-password", change("not the password", NEW)).await;
     insta::assert_snapshot!(String::from_utf8_lossy(&refused.body), @r#"{"code":401,"message":{"RESPONSE_TEXT":"Vous n’êtes pas connecté ou vos identifiants sont incorrects.","RESPONSE_CODE":"BAD_AUTH_COMBINATION_MESSAGE"}}"#);
     assert_eq!(
@@ -45,7 +45,7 @@ async fn other_sessions_end_and_the_current_one_stays() {
 
 #[tokio::test]
 async fn fields_are_checked_then_old_then_new_password() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     let answer = member.put("/users/reset-password", json!({ "oldPassword": "wrong" })).await;
     answer.expect_error(ErrorCode::Validation);
     assert_eq!(answer.errors().len(), 2);
@@ -61,7 +61,7 @@ async fn fields_are_checked_then_old_then_new_password() {
 
 #[tokio::test]
 async fn common_personal_or_unchanged_password_is_rejected() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     for (new, error_code) in [
         ("azertyuiop", ErrorCode::PasswordTooCommon),
         ("la maison de Amina", ErrorCode::PasswordTooCommon),
@@ -90,7 +90,7 @@ async fn administrators_need_longer_passwords() {
 
 #[tokio::test]
 async fn wrong_old_passwords_count_as_failed_sign_ins() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     for _ in 0..5 {
         let answer = member.put("/users/reset-password", change("wrong", NEW)).await;
         answer.expect_error(ErrorCode::BadAuthCombination);
@@ -104,7 +104,7 @@ async fn wrong_old_passwords_count_as_failed_sign_ins() {
 
 #[tokio::test]
 async fn correct_old_password_with_invalid_new_one_is_not_counted() {
-    let (world, member) = World::with_member().await;
+    let (_, member) = World::with_member().await;
     for _ in 0..12 {
         let answer = member.put("/users/reset-password", change(PASSWORD, "court")).await;
         answer.expect_error(ErrorCode::PasswordTooShort);

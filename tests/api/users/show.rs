@@ -37,7 +37,7 @@ async fn visible_fields_depend_on_profile_and_committee() {
 
 #[tokio::test]
 async fn malformed_user_id_returns_404() {
-    let (world, admin) = World::with_admin().await;
+    let (_, admin) = World::with_admin().await;
     for id in [
         "x",
         "0198c0de-0000-7000-8000-000000000001",

@@ -27,7 +27,7 @@ async fn closing_ends_all_sessions_and_reopening_restores_none() {
 
 #[tokio::test]
 async fn own_account_cannot_be_closed() {
-    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (_, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let own = format!("/users/user-status/{}", admin.user().user_id);
     admin.put(&own, json!({ "isActive": false })).await.expect_error(ErrorCode::Forbidden);
 }
