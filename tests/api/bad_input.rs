@@ -144,7 +144,8 @@ fn mistakes(schema: &Schema, is_required: bool) -> Vec<(&'static str, Option<Val
         ("array", json!([])),
         ("object", json!({})),
     ] {
-        if !types.is_empty() && !types.contains(kind) && !(kind == "null" && is_required) {
+        let is_told = kind == "null" && is_required;
+        if !(types.is_empty() || types.contains(kind) || is_told) {
             general(if kind == "null" { "null" } else { "type" }, Some(value), TYPE);
         }
     }

@@ -168,19 +168,13 @@ async fn lost_carrier_response_becomes_unknown_and_is_not_resent() {
 #[tokio::test]
 async fn permanent_refusal_becomes_failed() {
     let world = World::new().await;
-    world.inject_fault_in(
-        Service::Ses,
-        Fault { error: Some("MessageRejected".into()), ..Fault::new(Mode::Error) },
-    );
+    world.inject_fault_in(Service::Ses, Fault::named("MessageRejected"));
     ask(&world).await;
     world.deliver().await;
     assert_eq!(states(&world), ["FAILED"]);
     let world = World::new().await;
     world.account(&NewPerson::with(Profile::Member).with_phone("216", "20123456")).await;
-    world.inject_fault_in(
-        Service::Sns,
-        Fault { error: Some("OptedOut".into()), ..Fault::new(Mode::Error) },
-    );
+    world.inject_fault_in(Service::Sns, Fault::named("OptedOut"));
     world
         .anonymous()
         .post("/auth/passwordless", json!({ "email": "person1@example.org", "sendMethode": "sms" }))

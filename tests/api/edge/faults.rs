@@ -100,15 +100,9 @@ async fn throttled_read_returns_503() {
 #[tokio::test]
 async fn store_client_error_returns_500() {
     let (world, member) = World::with_member().await;
-    world.inject_fault(Fault {
-        error: Some("ValidationException".into()),
-        ..Fault::new(Mode::Error).on("Query")
-    });
+    world.inject_fault(Fault::named("ValidationException").on("Query"));
     world.anonymous().get("/committees").await.expect_error(ErrorCode::Internal);
-    world.inject_fault(Fault {
-        error: Some("AccessDeniedException".into()),
-        ..Fault::new(Mode::Error).on("BatchGetItem")
-    });
+    world.inject_fault(Fault::named("AccessDeniedException").on("BatchGetItem"));
     member.get("/auth/check").await.expect_error(ErrorCode::Internal);
 }
 
@@ -280,10 +274,7 @@ async fn store_faults_do_not_count_as_failed_sign_ins() {
     let email = member.user().email.to_string();
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
     for operation in ["GetItem", "BatchGetItem", "Query"] {
-        world.inject_fault(Fault {
-            error: Some("InternalServerError".into()),
-            ..Fault::new(Mode::Error).on(operation)
-        });
+        world.inject_fault(Fault::named("InternalServerError").on(operation));
         for _ in 0..11 {
             assert!([500, 503].contains(&member.login(&email, PASSWORD).await.status));
         }

@@ -101,10 +101,7 @@ async fn request_line_has_route_status_duration_user_and_round_trips() {
 async fn internal_error_is_logged_once_with_its_cause() {
     let world = World::new().await;
     let lines = capture();
-    world.inject_fault(Fault {
-        error: Some("ValidationException".into()),
-        ..Fault::new(Mode::Error).on("Query")
-    });
+    world.inject_fault(Fault::named("ValidationException").on("Query"));
     let answer = world.anonymous().get("/committees").await;
     let faults: Vec<Value> =
         lines.read().into_iter().filter(|line| line["message"] == "request failed").collect();

@@ -315,7 +315,7 @@ async fn opted_out_number_is_neither_sent_to_nor_counted() {
 
 #[tokio::test]
 async fn each_carrier_outcome_maps_to_its_status() {
-    let error = |name: &str| Fault { error: Some(name.into()), ..Fault::new(Mode::Error) };
+    let error = |name: &str| Fault::named(name);
     for (fault, expected, failure, sent) in [
         (error("OptedOut"), "FAILED", json!("RECIPIENT_OPTED_OUT"), 0),
         (error("InvalidParameter"), "FAILED", json!("CARRIER_REFUSED"), 0),
