@@ -7,6 +7,7 @@
 )]
 
 mod auth;
+mod bad_input;
 mod committees;
 mod costs;
 mod courses;
@@ -16,7 +17,6 @@ mod edge;
 mod files;
 mod heat;
 mod matrix;
-mod old_items;
 mod ops;
 mod otp;
 mod passkeys;

@@ -101,7 +101,7 @@ fn calls_of(operation: &Operation) -> Vec<Call> {
 /// The calls of all operations. Those that end the session of the caller come last.
 fn calls() -> Vec<Call> {
     let mut calls: Vec<Call> = operations().iter().flat_map(calls_of).collect();
-    calls.sort_by_key(|call| call.operation == "POST /auth/logout" || call.access == "erase-user");
+    calls.sort_by_key(|call| (call.operation == "POST /auth/logout", call.access == "erase-user"));
     calls
 }
 

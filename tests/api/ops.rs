@@ -145,10 +145,8 @@ async fn signing_key_rotation_accepts_tokens_of_both_keys_meanwhile() {
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
     let parameter = |name: &str| world.cloud().parameter(name).unwrap();
     let process = || {
-        let (signing, public) = (
-            parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY"),
-            parameter("/halqa/dev/public/TOKEN_PUBLIC_KEYS"),
-        );
+        let signing = parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY");
+        let public = parameter("/halqa/dev/public/TOKEN_PUBLIC_KEYS");
         world.another_process_with(&[
             ("TOKEN_SIGNING_KEY", &signing),
             ("TOKEN_PUBLIC_KEYS", &public),

@@ -9,8 +9,7 @@ use tests::{PASSWORD, TotpApp, World};
 
 #[tokio::test]
 async fn tokens_of_the_old_signing_key_stay_valid_until_it_is_removed() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let new = NamedKey::generate("next");
     let public = format!("{},{}", PublicKey::of(&new), world.setting("TOKEN_PUBLIC_KEYS"));
     let next = world.another_process_with(&[
@@ -47,10 +46,8 @@ async fn retired_sealing_key_is_unused_after_reseal() {
     world.clock().advance(Duration::from_secs(30));
     for (number, (totp_app, member)) in people.iter().enumerate() {
         let anonymous = new_alone.anonymous().via(&new_alone);
-        let step = anonymous
-            .login(member.user().email.as_str(), PASSWORD)
-            .await
-            .expect_success(Message::OtpRequired);
+        let answer = anonymous.login(member.user().email.as_str(), PASSWORD).await;
+        let step = answer.expect_success(Message::OtpRequired);
         let pending_sign_in = anonymous.with_token(step["token"].as_str().unwrap());
         let payload = if number == 0 {
             json!({ "recoveryCode": totp_app.recovery_codes[0] })
@@ -74,8 +71,6 @@ async fn code_sent_under_the_old_sealing_key_stays_valid() {
         format!("{},{}", NamedKey::generate("next").to_setting(), world.setting("SEALING_KEYS"));
     let next = world.another_process_with(&[("SEALING_KEYS", &keys)]);
     let anonymous = next.anonymous().via(&next);
-    anonymous
-        .get(&format!("/auth/passwordless?code={link}"))
-        .await
-        .expect_success(Message::LoginSuccess);
+    let answer = anonymous.get(&format!("/auth/passwordless?code={link}")).await;
+    answer.expect_success(Message::LoginSuccess);
 }

@@ -23,11 +23,8 @@ async fn deliver_once(world: &World) -> usize {
 }
 
 async fn request_code(world: &World, payload: Value) {
-    world
-        .anonymous()
-        .post("/auth/passwordless", payload)
-        .await
-        .expect_success(Message::PasswordlessSent);
+    let answer = world.anonymous().post("/auth/passwordless", payload).await;
+    answer.expect_success(Message::PasswordlessSent);
 }
 
 async fn sender(world: &World) -> Person {

@@ -68,6 +68,25 @@ impl NewPerson {
 }
 
 impl World {
+    /// A new World with a person of `new_person`.
+    pub async fn with_person(new_person: NewPerson) -> (Self, Person) {
+        let world = Self::new().await;
+        let person = world.person(new_person).await;
+        (world, person)
+    }
+
+    /// A new World with a verified member of its committee.
+    pub async fn with_member() -> (Self, Person) {
+        Self::with_person(NewPerson::with(Profile::Member)).await
+    }
+
+    /// A new World with its super admin.
+    pub async fn with_admin() -> (Self, Person) {
+        let world = Self::new().await;
+        let admin = world.admin().await;
+        (world, admin)
+    }
+
     /// A person without an account, at an IP address of their own.
     pub fn anonymous(&self) -> Person {
         let number = self.people.fetch_add(1, Ordering::Relaxed) + 1;

@@ -297,9 +297,8 @@ pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
     }
     let (code, number) = (code.unwrap_or_default(), number.unwrap_or_default());
     let (field, error) = match (code.is_empty(), number.is_empty()) {
-        _ if code.len() > 3 || !code.bytes().all(|byte| byte.is_ascii_digit()) => {
-            ("phoneCode", ValueError::Format)
-        }
+        _ if !code.bytes().all(|byte| byte.is_ascii_digit()) => ("phoneCode", ValueError::Format),
+        _ if code.len() > 3 => ("phoneCode", ValueError::Length),
         (true, true) => return Some(Some(Phone::default())),
         (true, false) => ("phoneCode", ValueError::Required),
         (false, true) => ("phone", ValueError::Required),

@@ -146,9 +146,8 @@
 //! Indexes are read as of some moment before; the items of one BatchGetItem or Query are read at different moments,
 //! between which a transaction may stand; transactions that have an item in common conflict; any request may be
 //! throttled, or take effect although its response is lost. Transactions are repeated under one client token, after
-//! conflicts until the deadline (`edge/faults.rs::persistent_conflicts_return_503`), and a few times within 1.5 s after
-//! throttling (`edge/faults.rs::throttled_transaction_is_retried_then_returns_503`), an internal error
-//! (`edge/faults.rs::internal_error_of_any_name_is_retried_then_returns_503`) or a response that does not come, of which
+//! conflicts until the deadline, and a few times within 1.5 s after throttling, an internal error
+//! (`edge/faults.rs::failing_transaction_is_retried_then_returns_503`) or a response that does not come, of which
 //! one that times out is repeated once (`edge/faults.rs::registration_with_lost_response_succeeds_once`); unprocessed
 //! keys of a batch are read again (`edge/faults.rs::partial_batch_is_retried_until_complete`). The rest, by access:
 //!
@@ -182,7 +181,6 @@
 //! | courses found by words | stale: entries of former titles | the course itself decides whether it is shown | `courses/search_all.rs::changed_course_is_found_by_its_new_words_only` |
 //! | entries of a course's words | written twice, or by a late record | the course's version is a condition; the counts only choose a word | `courses/search_all.rs::concurrent_dispatchers_write_the_same_words` |
 //! | the same, more than one transaction | the process ends in between | the course stays due, and has all terms recorded that may have entries | `courses/search_all.rs::course_with_many_stems_is_indexed_in_several_transactions` |
-//! | `SEARCH`, and the entries of two versions | the process ends within a step; a search reads the former version | a step is repeated; former entries stay for an hour | `courses/search_rebuild.rs::rebuild_during_changes_and_a_crash_misses_no_course` |
 //! | course with its questions, in one query | a change between the reads | versions are compared; then they are read in a transaction | `courses/show.rs::course_read_during_changes_has_questions_of_its_version` |
 //! | change of a course or question | changed since it was read; conflict | the version is a condition; it is read and decided again | `courses/question.rs::concurrent_changes_are_all_applied` |
 //! | usage and daily bytes of a user | conflict of the user's own calls | retried; the quota is a condition | `files/create.rs::fifty_concurrent_files_never_exceed_the_quota` |

@@ -1,4 +1,3 @@
-use common::ErrorCode;
 use tests::World;
 
 #[tokio::test]
@@ -18,10 +17,4 @@ async fn account_has_eighteen_fields_and_no_secret() {
     ] {
         assert!(!user.contains_key(secret), "{secret}");
     }
-}
-
-#[tokio::test]
-async fn request_without_token_returns_401() {
-    let world = World::new().await;
-    world.anonymous().get("/auth/current-user").await.expect_error(ErrorCode::BadAuthCombination);
 }

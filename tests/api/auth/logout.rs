@@ -20,8 +20,7 @@ async fn logout_ends_this_session_and_keeps_others() {
 
 #[tokio::test]
 async fn logout_takes_effect_in_every_process_at_once() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let elsewhere = member.via(&world.another_process());
     elsewhere.get("/auth/check").await.expect_ok();
     member.post("/auth/logout", json!({})).await.expect_success(Message::LogoutSuccess);
@@ -30,8 +29,7 @@ async fn logout_takes_effect_in_every_process_at_once() {
 
 #[tokio::test]
 async fn concurrent_logouts_end_the_session_and_none_fails() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (_, member) = World::with_member().await;
     let answers = join_all((0..10).map(|_| member.post("/auth/logout", json!({})))).await;
     assert!(answers.iter().any(|answer| answer.status == 200));
     assert!(answers.iter().all(|answer| [200, 401].contains(&answer.status)), "{answers:?}");
@@ -58,8 +56,7 @@ async fn logout_beside_a_renewal_of_the_session_ends_it() {
 
 #[tokio::test]
 async fn ended_session_request_counts_against_the_address() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (_, member) = World::with_member().await;
     member.post("/auth/logout", json!({})).await.expect_success(Message::LogoutSuccess);
     assert_eq!(
         member.get("/auth/check").await.header("x-ratelimit-remaining"),

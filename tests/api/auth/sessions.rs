@@ -60,8 +60,7 @@ async fn delete_of_another_accounts_session_returns_404() {
 
 #[tokio::test]
 async fn delete_malformed_id_returns_404() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for id in [
         "x",
         "0198c0de-0000-7000-8000-000000000001",
@@ -70,15 +69,10 @@ async fn delete_malformed_id_returns_404() {
         "..%2f",
         "0198c0de000070008000000000000001",
     ] {
-        member
-            .delete(&format!("/auth/sessions/{id}"))
-            .await
-            .expect_error(ErrorCode::SessionNotFound);
-        world
-            .anonymous()
-            .delete(&format!("/auth/sessions/{id}"))
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        let answer = member.delete(&format!("/auth/sessions/{id}")).await;
+        answer.expect_error(ErrorCode::SessionNotFound);
+        let answer = world.anonymous().delete(&format!("/auth/sessions/{id}")).await;
+        answer.expect_error(ErrorCode::BadAuthCombination);
     }
 }
 

@@ -8,10 +8,8 @@ use super::payload;
 
 async fn created_committee(world: &World) -> (tests::Person, String, serde_json::Value) {
     let admin = world.admin().await;
-    let committee =
-        admin.post("/committees", payload("Sfax")).await.expect_success(Message::CommitteeCreated)
-            ["committee"]
-            .clone();
+    let answer = admin.post("/committees", payload("Sfax")).await;
+    let committee = answer.expect_success(Message::CommitteeCreated)["committee"].clone();
     let path = format!("/committees/{}", committee["committeeID"].as_str().unwrap());
     (admin, path, committee)
 }
@@ -20,28 +18,13 @@ async fn created_committee(world: &World) -> (tests::Person, String, serde_json:
 async fn only_given_fields_change() {
     let world = World::new().await;
     let (admin, path, before) = created_committee(&world).await;
-    let after = admin
-        .put(&path, json!({ "city": "Sakiet Ezzit", "postalCode": 3021 }))
-        .await
-        .expect_success(Message::CommitteeUpdated)["committee"]
-        .clone();
+    let answer = admin.put(&path, json!({ "city": "Sakiet Ezzit", "postalCode": 3021 })).await;
+    let after = answer.expect_success(Message::CommitteeUpdated)["committee"].clone();
     let mut expected = before;
     expected["city"] = json!("Sakiet Ezzit");
     expected["postalCode"] = json!(3021);
     assert_eq!(after, expected);
     assert_eq!(admin.get(&path).await.expect_ok()["committee"], expected);
-}
-
-#[tokio::test]
-async fn empty_change_changes_nothing() {
-    let world = World::new().await;
-    let (admin, path, before) = created_committee(&world).await;
-    let after = admin
-        .put(&path, json!({ "committeeID": "x", "unknown": 1 }))
-        .await
-        .expect_success(Message::CommitteeUpdated)["committee"]
-        .clone();
-    assert_eq!(after, before);
 }
 
 #[tokio::test]
@@ -56,9 +39,8 @@ async fn optional_fields_can_be_cleared() {
         .await
         .expect_success(Message::CommitteeUpdated);
     let change = json!({ "VAT": "", "address": "", "secondaryEmail": null, "secondaryPhone": "" });
-    let after =
-        admin.put(&path, change).await.expect_success(Message::CommitteeUpdated)["committee"]
-            .clone();
+    let answer = admin.put(&path, change).await;
+    let after = answer.expect_success(Message::CommitteeUpdated)["committee"].clone();
     assert_eq!(
         (&after["VAT"], &after["address"], &after["secondaryPhone"]),
         (&json!(""), &json!(""), &json!(""))
@@ -88,10 +70,8 @@ async fn concurrent_changes_of_different_fields_both_apply() {
 async fn new_name_moves_committee_in_the_list() {
     let world = World::new().await;
     let (admin, path, _) = created_committee(&world).await;
-    admin
-        .put(&path, json!({ "nameLatin": "Ariana" }))
-        .await
-        .expect_success(Message::CommitteeUpdated);
+    let answer = admin.put(&path, json!({ "nameLatin": "Ariana" })).await;
+    answer.expect_success(Message::CommitteeUpdated);
     let list = world.anonymous().get("/committees").await.expect_ok();
     assert_eq!(list["committees"][0]["nameLatin"], "Ariana");
     assert_eq!(list["committees"].as_array().unwrap().len(), 2);
@@ -99,8 +79,7 @@ async fn new_name_moves_committee_in_the_list() {
 
 #[tokio::test]
 async fn super_admin_can_close_and_reopen_own_committee() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let path = format!("/committees/{}", admin.user().committee_id);
     admin.put(&path, json!({ "isActive": false })).await.expect_success(Message::CommitteeUpdated);
     world.anonymous().get(&path).await.expect_error(ErrorCode::CommitteeNotFound);
@@ -119,29 +98,21 @@ async fn closed_committee_gets_no_further_account() {
     let payload = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": id,
     });
-    world
-        .anonymous()
-        .post("/users/register", payload)
-        .await
-        .expect_field_error("committeeID", ErrorCode::CommitteeInvalid);
+    let answer = world.anonymous().post("/users/register", payload).await;
+    answer.expect_field_error("committeeID", ErrorCode::CommitteeInvalid);
     let path = format!("/team/{}", member.user_id);
-    admin
-        .put(&path, json!({ "committeeID": id }))
-        .await
-        .expect_field_error("committeeID", ErrorCode::CommitteeInvalid);
+    let answer = admin.put(&path, json!({ "committeeID": id })).await;
+    answer.expect_field_error("committeeID", ErrorCode::CommitteeInvalid);
 }
 
 #[tokio::test]
 async fn unknown_committee_is_reported_after_rights_and_fields() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     for id in ["x", "0198c0de-0000-7000-8000-000000000001"] {
         let path = format!("/committees/{id}");
         admin.put(&path, json!({ "city": "" })).await.expect_error(ErrorCode::FieldRequired);
-        admin
-            .put(&path, json!({ "city": "Sfax" }))
-            .await
-            .expect_error(ErrorCode::CommitteeNotFound);
+        let answer = admin.put(&path, json!({ "city": "Sfax" })).await;
+        answer.expect_error(ErrorCode::CommitteeNotFound);
         admin.put(&path, json!({})).await.expect_error(ErrorCode::CommitteeNotFound);
         world
             .person(NewPerson::with(Profile::CommitteeAdmin))
@@ -149,23 +120,6 @@ async fn unknown_committee_is_reported_after_rights_and_fields() {
             .put(&path, json!([]))
             .await
             .expect_error(ErrorCode::Forbidden);
-    }
-}
-
-#[tokio::test]
-async fn required_field_cannot_be_cleared() {
-    let world = World::new().await;
-    let (admin, path, _) = created_committee(&world).await;
-    for (field, value, error_code) in [
-        ("nameLatin", json!(null), ErrorCode::FieldType),
-        ("nameLatin", json!(" "), ErrorCode::FieldRequired),
-        ("primaryEmail", json!(""), ErrorCode::FieldRequired),
-        ("primaryPhone", json!(""), ErrorCode::FieldRequired),
-        ("postalCode", json!(null), ErrorCode::FieldType),
-    ] {
-        let mut change = json!({});
-        change[field] = value;
-        admin.put(&path, change).await.expect_field_error(field, error_code);
     }
 }
 

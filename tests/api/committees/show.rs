@@ -46,10 +46,7 @@ async fn closed_committee_is_visible_to_its_members_and_super_admins() {
 async fn malformed_committee_id_returns_404() {
     let world = World::new().await;
     for id in ["x", "%2e%2e", "0198c0de-0000-7000-8000-000000000001"] {
-        world
-            .anonymous()
-            .get(&format!("/committees/{id}"))
-            .await
-            .expect_error(ErrorCode::CommitteeNotFound);
+        let answer = world.anonymous().get(&format!("/committees/{id}")).await;
+        answer.expect_error(ErrorCode::CommitteeNotFound);
     }
 }

@@ -7,18 +7,15 @@ use super::{payload, published, question, titles};
 
 #[tokio::test]
 async fn archived_course_leaves_lists_and_cannot_be_changed() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = published(&trainer, "Soudure").await;
     let path = format!("/courses/{id}");
     trainer
         .post(&format!("/courses/questions/{id}"), json!({ "questions": [question("Pourquoi ?")] }))
         .await
         .expect_success(Message::QuestionsAdded);
-    let question_id = trainer.get(&path).await.expect_ok()["questions"][0]["questionID"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let answer = trainer.get(&path).await;
+    let question_id = answer.expect_ok()["questions"][0]["questionID"].as_str().unwrap().to_owned();
     world.deliver().await;
     let archived =
         trainer.delete(&path).await.expect_success(Message::CourseArchived)["course"].clone();
@@ -43,24 +40,16 @@ async fn archived_course_leaves_lists_and_cannot_be_changed() {
     );
     trainer.put(&path, payload("Brasage")).await.expect_error(ErrorCode::CourseArchived);
     for word in ["publish", "to-draft"] {
-        trainer
-            .post(&format!("{path}/{word}"), json!({}))
-            .await
-            .expect_error(ErrorCode::CourseArchived);
+        let answer = trainer.post(&format!("{path}/{word}"), json!({})).await;
+        answer.expect_error(ErrorCode::CourseArchived);
     }
     let questions = format!("/courses/questions/{id}");
-    trainer
-        .post(&questions, json!({ "questions": [question("Comment ?")] }))
-        .await
-        .expect_error(ErrorCode::CourseArchived);
-    trainer
-        .put(&format!("{questions}/{question_id}"), question("Comment ?"))
-        .await
-        .expect_error(ErrorCode::CourseArchived);
-    trainer
-        .delete(&format!("{questions}/{question_id}"))
-        .await
-        .expect_error(ErrorCode::CourseArchived);
+    let answer = trainer.post(&questions, json!({ "questions": [question("Comment ?")] })).await;
+    answer.expect_error(ErrorCode::CourseArchived);
+    let answer = trainer.put(&format!("{questions}/{question_id}"), question("Comment ?")).await;
+    answer.expect_error(ErrorCode::CourseArchived);
+    let answer = trainer.delete(&format!("{questions}/{question_id}")).await;
+    answer.expect_error(ErrorCode::CourseArchived);
     assert_eq!(
         trainer.get(&format!("{questions}/{question_id}")).await.expect_ok()["question"]["question"],
         "Pourquoi ?"
@@ -69,11 +58,8 @@ async fn archived_course_leaves_lists_and_cannot_be_changed() {
 
 #[tokio::test]
 async fn state_changes_are_in_the_audit() {
-    let world = World::new().await;
-    let (trainer, admin) = (
-        world.person(NewPerson::with(Profile::Trainer)).await,
-        world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
-    );
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let id = published(&trainer, "Soudure").await;
     admin.get(&format!("/courses/{id}/to-draft")).await.expect_success(Message::CourseReturned);
     admin.delete(&format!("/courses/{id}")).await.expect_success(Message::CourseArchived);

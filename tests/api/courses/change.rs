@@ -10,8 +10,7 @@ const CHOSEN: &str = "0198C0DE-0000-7000-8000-00000000000A";
 
 #[tokio::test]
 async fn omitted_fields_are_cleared() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let mut full = payload("Soudure");
     full["price"] = json!(30);
     full["currency"] = json!("EUR");
@@ -33,31 +32,24 @@ async fn omitted_fields_are_cleared() {
 
 #[tokio::test]
 async fn client_may_choose_the_id_of_a_new_course() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{CHOSEN}");
-    let created = trainer
-        .put(&path, payload("Soudure"))
-        .await
-        .expect_success(Message::CourseCreated)["course"]
-        .clone();
+    let answer = trainer.put(&path, payload("Soudure")).await;
+    let created = answer.expect_success(Message::CourseCreated)["course"].clone();
     assert_eq!(
         (created["courseID"].as_str(), &created["state"]),
         (Some(CHOSEN.to_lowercase().as_str()), &json!("DRAFT"))
     );
     trainer.put(&path, payload("Brasage")).await.expect_success(Message::CourseUpdated);
     for id in ["x", "00000000-0000-0000-0000-000000000000", "0198c0de000070008000000000000001"] {
-        trainer
-            .put(&format!("/courses/{id}"), payload("Soudure"))
-            .await
-            .expect_error(ErrorCode::CourseNotFound);
+        let answer = trainer.put(&format!("/courses/{id}"), payload("Soudure")).await;
+        answer.expect_error(ErrorCode::CourseNotFound);
     }
 }
 
 #[tokio::test]
 async fn twenty_concurrent_writers_with_one_version_one_succeeds() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
     let writers = (0..20).map(|number| {
         let (trainer, path) = (trainer.clone(), path.clone());
@@ -86,8 +78,7 @@ async fn twenty_concurrent_writers_with_one_version_one_succeeds() {
 
 #[tokio::test]
 async fn twenty_concurrent_creators_of_one_course_one_succeeds() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{CHOSEN}");
     let writers = (0..20).map(|number| {
         let (trainer, path) = (trainer.with("if-none-match", "*"), path.clone());
@@ -107,40 +98,24 @@ async fn twenty_concurrent_creators_of_one_course_one_succeeds() {
 
 #[tokio::test]
 async fn stale_version_or_etag_returns_412() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/{id}");
     let tag = trainer.get(&path).await.header("etag").to_owned();
-    trainer
-        .with("if-match", &tag)
-        .put(&path, payload("Brasage"))
-        .await
-        .expect_success(Message::CourseUpdated);
-    trainer
-        .with("if-match", &tag)
-        .put(&path, payload("Forge"))
-        .await
-        .expect_error(ErrorCode::VersionConflict);
+    let answer = trainer.with("if-match", &tag).put(&path, payload("Brasage")).await;
+    answer.expect_success(Message::CourseUpdated);
+    let answer = trainer.with("if-match", &tag).put(&path, payload("Forge")).await;
+    answer.expect_error(ErrorCode::VersionConflict);
     let mut stale = payload("Forge");
     stale["version"] = json!(1);
     trainer.put(&path, stale).await.expect_error(ErrorCode::VersionConflict);
-    trainer
-        .with("if-none-match", "*")
-        .put(&path, payload("Forge"))
-        .await
-        .expect_error(ErrorCode::VersionConflict);
+    let answer = trainer.with("if-none-match", "*").put(&path, payload("Forge")).await;
+    answer.expect_error(ErrorCode::VersionConflict);
     let tag = trainer.get(&path).await.header("etag").to_owned();
-    trainer
-        .with("if-none-match", &tag)
-        .put(&path, payload("Forge"))
-        .await
-        .expect_error(ErrorCode::VersionConflict);
-    trainer
-        .with("if-match", "*")
-        .put(&path, payload("Forge"))
-        .await
-        .expect_success(Message::CourseUpdated);
+    let answer = trainer.with("if-none-match", &tag).put(&path, payload("Forge")).await;
+    answer.expect_error(ErrorCode::VersionConflict);
+    let answer = trainer.with("if-match", "*").put(&path, payload("Forge")).await;
+    answer.expect_success(Message::CourseUpdated);
     // Adding questions changes the version, too.
     trainer
         .post(&format!("/courses/questions/{id}"), json!({ "questions": [question("Pourquoi ?")] }))
@@ -150,11 +125,8 @@ async fn stale_version_or_etag_returns_412() {
     stale["version"] = json!(3);
     trainer.put(&path, stale).await.expect_error(ErrorCode::VersionConflict);
     let nowhere = format!("/courses/{CHOSEN}");
-    trainer
-        .with("if-match", "*")
-        .put(&nowhere, payload("Fonte"))
-        .await
-        .expect_error(ErrorCode::VersionConflict);
+    let answer = trainer.with("if-match", "*").put(&nowhere, payload("Fonte")).await;
+    answer.expect_error(ErrorCode::VersionConflict);
     let mut seen = payload("Fonte");
     seen["version"] = json!(1);
     trainer.put(&nowhere, seen).await.expect_error(ErrorCode::VersionConflict);
@@ -163,40 +135,30 @@ async fn stale_version_or_etag_returns_412() {
 
 #[tokio::test]
 async fn foreign_course_returns_404_or_403() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
     let elsewhere = world.another_committee("Ailleurs", true).await;
     for someone in
         [NewPerson::with(Profile::Trainer), NewPerson::with(Profile::CommitteeAdmin).of(elsewhere)]
     {
         let other = world.person(someone).await;
-        other
-            .put(&format!("/courses/{hidden}"), payload("Forge"))
-            .await
-            .expect_error(ErrorCode::CourseNotFound);
-        other
-            .put(&format!("/courses/{open}"), payload("Forge"))
-            .await
-            .expect_error(ErrorCode::Forbidden);
+        let answer = other.put(&format!("/courses/{hidden}"), payload("Forge")).await;
+        answer.expect_error(ErrorCode::CourseNotFound);
+        let answer = other.put(&format!("/courses/{open}"), payload("Forge")).await;
+        answer.expect_error(ErrorCode::Forbidden);
         // Invalid fields are reported first.
-        other
-            .put(&format!("/courses/{hidden}"), json!({}))
-            .await
-            .expect_field_error("courseTitle", ErrorCode::FieldRequired);
+        let answer = other.put(&format!("/courses/{hidden}"), json!({})).await;
+        answer.expect_field_error("courseTitle", ErrorCode::FieldRequired);
     }
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    let changed = admin
-        .put(&format!("/courses/{hidden}"), payload("Forge"))
-        .await
-        .expect_success(Message::CourseUpdated);
+    let answer = admin.put(&format!("/courses/{hidden}"), payload("Forge")).await;
+    let changed = answer.expect_success(Message::CourseUpdated);
     assert_eq!(changed["course"]["createdBy"], json!(trainer.user().user_id));
 }
 
 #[tokio::test]
 async fn author_who_changes_committee_loses_access_to_courses() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
     let elsewhere = world.another_committee("Ailleurs", true).await;
     let id = trainer.user().user_id;
@@ -208,22 +170,17 @@ async fn author_who_changes_committee_loses_access_to_courses() {
         .expect_success(Message::TeamMemberUpdated);
     let moved = world.signed_in(world.user(id).await).await;
     moved.get(&format!("/courses/{hidden}")).await.expect_error(ErrorCode::CourseNotFound);
-    moved
-        .put(&format!("/courses/{hidden}"), payload("Forge"))
-        .await
-        .expect_error(ErrorCode::CourseNotFound);
-    moved
-        .put(&format!("/courses/{open}"), payload("Forge"))
-        .await
-        .expect_error(ErrorCode::Forbidden);
+    let answer = moved.put(&format!("/courses/{hidden}"), payload("Forge")).await;
+    answer.expect_error(ErrorCode::CourseNotFound);
+    let answer = moved.put(&format!("/courses/{open}"), payload("Forge")).await;
+    answer.expect_error(ErrorCode::Forbidden);
     moved.get(&format!("/courses/{open}/to-draft")).await.expect_error(ErrorCode::Forbidden);
     moved.delete(&format!("/courses/{open}")).await.expect_error(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
 async fn published_course_must_stay_complete() {
-    let world = World::new().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", published(&trainer, "Soudure").await);
     let refused =
         trainer.put(&path, json!({ "courseTitle": "Soudure", "courseType": "ONSITE" })).await;

@@ -7,7 +7,6 @@ mod publish;
 mod question;
 mod questions;
 mod search_all;
-mod search_rebuild;
 mod show;
 mod to_draft;
 
@@ -34,10 +33,8 @@ async fn created_course(person: &Person, payload: Value) -> Value {
 /// Creates and publishes a course; returns its identifier.
 async fn published(person: &Person, title: &str) -> String {
     let id = id_of(&created_course(person, payload(title)).await);
-    person
-        .post(&format!("/courses/{id}/publish"), json!({}))
-        .await
-        .expect_success(Message::CoursePublished);
+    let answer = person.post(&format!("/courses/{id}/publish"), json!({})).await;
+    answer.expect_success(Message::CoursePublished);
     id
 }
 

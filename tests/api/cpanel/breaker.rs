@@ -45,10 +45,8 @@ async fn rejected_token_opens_breaker_for_fifteen_minutes_in_all_processes() {
                 Ok(true)
             );
         }
-        person
-            .post("/cpanel/subdomain", payload("cours"))
-            .await
-            .expect_error(ErrorCode::CpanelUnavailable);
+        let answer = person.post("/cpanel/subdomain", payload("cours")).await;
+        answer.expect_error(ErrorCode::CpanelUnavailable);
     }
     world.clock().advance(Duration::from_secs(14 * 60));
     admin.get("/cpanel/domains").await.expect_error(ErrorCode::CpanelUnavailable);
@@ -166,8 +164,7 @@ async fn untried_token_is_tried_by_one_caller_while_others_wait() {
     );
     assert_eq!(at_once(&admin, 10, "/cpanel/domains").await, [200; 10]);
     // If the caller who tries it disappears, another may try.
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     world.inject_fault_in(
         Service::Cpanel,
         Fault { delay_ms: Some(60_000), ..Fault::new(Mode::Slow) },

@@ -1,7 +1,5 @@
-use common::ErrorCode;
-use domain::{Grant, Profile};
 use serde_json::json;
-use tests::{NewPerson, World};
+use tests::World;
 
 #[tokio::test]
 async fn domains_of_the_account_are_listed() {
@@ -15,38 +13,6 @@ async fn domains_of_the_account_are_listed() {
         "subDomains": ["blog.formation.example.org", "comites.formation.example.org", "intranet.comites.example.org"],
     });
     assert_eq!(body, expected);
-}
-
-#[tokio::test]
-async fn read_grant_excludes_writing_and_works_in_a_closed_committee() {
-    let world = World::new().await;
-    let closed = world.another_committee("Fermé", false).await;
-    let reader = world
-        .person(NewPerson::with(Profile::Member).of(closed).granted(&[Grant::CpanelRead]))
-        .await;
-    reader.get("/cpanel/domains").await.expect_ok();
-    reader
-        .post("/cpanel/subdomain", super::payload("cours"))
-        .await
-        .expect_error(ErrorCode::Forbidden);
-    let writer = world
-        .person(NewPerson::with(Profile::Member).of(closed).granted(&[Grant::CpanelWrite]))
-        .await;
-    writer.get("/cpanel/domains").await.expect_error(ErrorCode::Forbidden);
-    writer
-        .post("/cpanel/subdomain", super::payload("cours"))
-        .await
-        .expect_error(ErrorCode::CommitteeInactive);
-    let unverified = world
-        .person(NewPerson::with(Profile::Member).granted(&[Grant::CpanelRead]).unverified())
-        .await;
-    unverified.get("/cpanel/domains").await.expect_error(ErrorCode::AccountNotVerified);
-    world.anonymous().get("/cpanel/domains").await.expect_error(ErrorCode::BadAuthCombination);
-    assert_eq!(
-        world.cloud().uapi().calls().len(),
-        1,
-        "only permitted requests are sent to the panel"
-    );
 }
 
 #[tokio::test]

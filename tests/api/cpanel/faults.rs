@@ -143,12 +143,8 @@ async fn slow_panel_returns_504() {
     }
     let world = world_with_short_timeouts().await;
     world.inject_fault_in(Service::Cpanel, slow());
-    world
-        .admin()
-        .await
-        .post("/cpanel/subdomain", payload("cours"))
-        .await
-        .expect_error(ErrorCode::CpanelTimeout);
+    let answer = world.admin().await.post("/cpanel/subdomain", payload("cours")).await;
+    answer.expect_error(ErrorCode::CpanelTimeout);
     assert_eq!(call_count(&world, ADD), 0, "the list is read first");
 }
 
@@ -180,10 +176,8 @@ async fn unreachable_panel_returns_502() {
     for path in ["/cpanel/domains", "/cpanel/db"] {
         admin.get(path).await.expect_error(ErrorCode::CpanelUnreachable);
     }
-    admin
-        .post("/cpanel/subdomain", payload("cours"))
-        .await
-        .expect_error(ErrorCode::CpanelUnreachable);
+    let answer = admin.post("/cpanel/subdomain", payload("cours")).await;
+    answer.expect_error(ErrorCode::CpanelUnreachable);
     // Three consecutive failures have opened the breaker.
     admin.get("/cpanel/domains").await.expect_error(ErrorCode::CpanelUnavailable);
 }

@@ -13,14 +13,10 @@ async fn missing_panel_configuration_returns_503() {
     for path in ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"] {
         admin.get(path).await.expect_error(ErrorCode::CpanelUnavailable);
     }
-    admin
-        .post("/cpanel/subdomain", payload("cours"))
-        .await
-        .expect_error(ErrorCode::CpanelUnavailable);
-    admin
-        .post("/cpanel/subdomain", payload("www"))
-        .await
-        .expect_field_error("domain", ErrorCode::FieldValue);
+    let answer = admin.post("/cpanel/subdomain", payload("cours")).await;
+    answer.expect_error(ErrorCode::CpanelUnavailable);
+    let answer = admin.post("/cpanel/subdomain", payload("www")).await;
+    answer.expect_field_error("domain", ErrorCode::FieldValue);
     world.member().await.get("/cpanel/domains").await.expect_error(ErrorCode::Forbidden);
 }
 

@@ -2,13 +2,11 @@
 
 use bytes::Bytes;
 use cloud::{Cloud, uapi::Uapi};
-use dev::front;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use serde_json::{Value, json};
 use tests::World;
-use tokio::net::TcpListener;
 
 async fn ask(uapi: &Uapi, path: &str, token: Option<&str>) -> (StatusCode, Value) {
     let [(_, url), (_, user), (_, own)] = uapi.settings();
@@ -90,36 +88,4 @@ async fn account_state_survives_restart() {
     std::fs::write(again.path().join("cpanel.json"), "{").unwrap();
     let damaged = Cloud::in_folder(again.path()).await.err().unwrap().to_string();
     assert!(damaged.contains("cpanel.json") && damaged.contains("Move the file away"), "{damaged}");
-}
-
-#[tokio::test]
-async fn local_page_shows_account_and_calls() {
-    let (world, admin) = super::world_with_used_token().await;
-    admin.post("/cpanel/subdomain", super::payload("cours")).await;
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let page = format!("http://{}/_local/cpanel", listener.local_addr().unwrap());
-    tokio::spawn(front::serve(listener, world.edge().clone(), Some(world.pages())));
-    let response = Client::builder(TokioExecutor::new())
-        .build_http::<Full<Bytes>>()
-        .get(page.parse().unwrap())
-        .await
-        .unwrap();
-    let page_body: Value =
-        serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap();
-    assert_eq!(page_body["mainDomain"], "formation.example.org");
-    assert_eq!(page_body["databases"][0]["engine"], "mysql");
-    let newest = &page_body["calls"][0];
-    assert_eq!(
-        (&newest["function"], &newest["outcome"]),
-        (&json!("SubDomain::addsubdomain"), &json!("done"))
-    );
-    assert_eq!(
-        newest["parameters"],
-        json!({ "domain": "cours", "rootdomain": "formation.example.org" })
-    );
-    assert!(newest["at"].is_string());
-    for _ in 0..110 {
-        admin.get("/cpanel/db").await.expect_ok();
-    }
-    assert_eq!(world.cloud().uapi().calls().len(), 200);
 }

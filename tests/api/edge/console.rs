@@ -105,27 +105,6 @@ async fn pages_answer_with_a_policy_without_inline_scripts() {
 }
 
 #[tokio::test]
-async fn root_leads_to_the_console_and_unknown_pages_back_to_it() {
-    let world = World::new().await;
-    let address = start(&world).await;
-    let root = call(address, Method::GET, "/", "").await;
-    assert_eq!(root.status(), 302);
-    assert_eq!(root.headers()[header::LOCATION], "/_local");
-
-    let page = call(address, Method::GET, "/_local/nowhere", "").await;
-    assert_eq!(page.status(), 404);
-    let text = String::from_utf8_lossy(page.body());
-    assert!(text.contains("<a href=\"/_local\">"), "{text}");
-    let plain = Request::get(format!("http://{address}/_local/nowhere"));
-    let answer = send(plain.body(Full::default()).unwrap()).await;
-    let body: Value = serde_json::from_slice(answer.body()).unwrap();
-    assert_eq!(
-        (answer.status().as_u16(), body),
-        (404, json!({ "error": "There is no such local page." }))
-    );
-}
-
-#[tokio::test]
 async fn mails_are_searched_shown_as_each_view_and_deleted() {
     let world = World::new().await;
     register(&world, "Amel", "amel@example.org").await;
@@ -206,65 +185,6 @@ async fn passwords_on_the_page_of_people_sign_in() {
     let sign_in: Value = serde_json::from_str(&bodies[1]).unwrap();
     let answer = world.anonymous().post("/auth/login", sign_in).await;
     answer.expect_success(Message::LoginSuccess);
-}
-
-#[tokio::test]
-async fn requests_are_shown_with_their_own_cost_and_log_line() {
-    let world = World::new().await;
-    // The first request of a network costs more, and registers the log statement before the pages collect its lines.
-    world.anonymous().get("/committees").await;
-    let cost = world.anonymous().get("/committees").await.cost;
-    let address = start(&world).await;
-    call(address, Method::GET, "/api/v1/nowhere", "").await;
-    let path = "/api/v1/committees?q=%3Cb%3Esecret";
-    let (first, second) =
-        tokio::join!(call(address, Method::GET, path, ""), call(address, Method::GET, path, ""));
-    assert_eq!((first.status().as_u16(), second.status().as_u16()), (200, 200));
-    call(address, Method::GET, "/api/v1/%3Cb%3E", "").await;
-    let page = read(address, "/_local/requests").await;
-    let units = format!("{} round trips · {} store requests", cost.round_trips, cost.requests);
-    assert_eq!(page.matches(&units).count(), 2, "{page}");
-    for answer in [&first, &second] {
-        let id = answer.headers()["x-request-id"].to_str().unwrap();
-        let line = format!("INFO request request_id=&quot;{id}&quot;");
-        assert_eq!(page.matches(&line).count(), 1, "{page}");
-    }
-    assert!(!page.contains("secret") && page.contains("GET /api/v1/%3Cb%3E"));
-}
-
-#[tokio::test]
-async fn tables_are_read_by_access_pattern_and_never_written() {
-    let world = World::new().await;
-    let address = start(&world).await;
-    let page = read(address, "/_local/tables").await;
-    let number = |name: &str| {
-        let before = page.split(name).next().unwrap();
-        let value = before.rsplit("<option value=\"").next().unwrap();
-        value.split('"').next().unwrap().to_owned()
-    };
-    let records = world.items("records");
-    let credentials = number("credentials (records)");
-    let keys = read(address, &format!("/_local/tables?pattern={credentials}")).await;
-    assert!(keys.contains("<h2>1 key</h2>"), "{keys}");
-    let user = keys.split("<code>USER#").nth(1).unwrap();
-    let user = user.split('<').next().unwrap();
-    let path = format!("/_local/tables?pattern={credentials}&pk=USER%23{user}&sk=CREDENTIALS");
-    let items = read(address, &path).await;
-    assert!(items.contains("<h2>1 item</h2>"), "{items}");
-    assert!(items.contains("&quot;sk&quot;: &quot;CREDENTIALS&quot;"));
-
-    let listed = number("user (records, index listing)");
-    let committee = world.committee();
-    let path = format!("/_local/tables?pattern={listed}&pk=COMMITTEE%23{committee}%23USERS");
-    let items = read(address, &path).await;
-    assert!(items.contains("<h2>1 item</h2>"), "{items}");
-    let hostile = read(address, "/_local/tables?pk=%3Cscript%3E&pattern=0").await;
-    assert!(!hostile.contains("<script>"), "{hostile}");
-    for method in [Method::POST, Method::PUT, Method::DELETE] {
-        let answer = call(address, method, &path, "pk=x").await;
-        assert_eq!(answer.status(), 404);
-    }
-    assert_eq!(world.items("records"), records);
 }
 
 #[tokio::test]

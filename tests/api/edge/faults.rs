@@ -64,11 +64,8 @@ async fn requests_during_fault(mode: Mode, allowed: &[u16]) {
         assert_eq!(world.items("records").len(), records, "{mode:?}: nothing was written");
         assert_eq!(world.items("transient").len(), transient, "{mode:?}: nothing was written");
     }
-    world
-        .anonymous()
-        .login("admin@example.org", PASSWORD)
-        .await
-        .expect_success(Message::LoginSuccess);
+    let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
+    answer.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -93,8 +90,7 @@ async fn lost_store_response_returns_503_or_401() {
 
 #[tokio::test]
 async fn throttled_read_returns_503() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     world.inject_fault(Fault::new(Mode::Throttle).on("BatchGetItem"));
     member.get("/auth/check").await.expect_error(ErrorCode::Unavailable);
     world.inject_fault(Fault::new(Mode::Throttle).on("Query"));
@@ -103,24 +99,16 @@ async fn throttled_read_returns_503() {
 
 #[tokio::test]
 async fn store_client_error_returns_500() {
-    let world = World::new().await;
-    let member = world.member().await;
-    world.inject_fault(Fault {
-        error: Some("ValidationException".into()),
-        ..Fault::new(Mode::Error).on("Query")
-    });
+    let (world, member) = World::with_member().await;
+    world.inject_fault(Fault::named("ValidationException").on("Query"));
     world.anonymous().get("/committees").await.expect_error(ErrorCode::Internal);
-    world.inject_fault(Fault {
-        error: Some("AccessDeniedException".into()),
-        ..Fault::new(Mode::Error).on("BatchGetItem")
-    });
+    world.inject_fault(Fault::named("AccessDeniedException").on("BatchGetItem"));
     member.get("/auth/check").await.expect_error(ErrorCode::Internal);
 }
 
 #[tokio::test]
 async fn failed_read_is_retried() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     world.inject_fault(Fault::new(Mode::Refuse).on("BatchGetItem").times(1));
     member.get("/auth/current-user").await.expect_ok();
     world.inject_fault(Fault::new(Mode::Silent).on("Query").times(1));
@@ -129,74 +117,45 @@ async fn failed_read_is_retried() {
 
 #[tokio::test]
 async fn partial_batch_is_retried_until_complete() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     world.inject_fault(Fault::new(Mode::Partial));
     member.get("/auth/current-user").await.expect_ok();
-    world
-        .anonymous()
-        .login("admin@example.org", PASSWORD)
-        .await
-        .expect_success(Message::LoginSuccess);
+    let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
+    answer.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
-async fn few_transaction_conflicts_are_retried() {
+async fn few_conflicts_of_an_update_are_retried() {
     let world = World::new().await;
-    world.inject_fault(Fault::new(Mode::Conflict).on("TransactWriteItems").times(3));
-    world
-        .anonymous()
-        .login("admin@example.org", PASSWORD)
-        .await
-        .expect_success(Message::LoginSuccess);
     world.inject_fault(Fault::new(Mode::Conflict).on("UpdateItem").times(3));
-    world
-        .anonymous()
-        .login("admin@example.org", PASSWORD)
-        .await
-        .expect_success(Message::LoginSuccess);
+    let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
+    answer.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
-async fn persistent_conflicts_return_503() {
-    let world = World::new().await;
-    let payload = payload(&world).await;
-    world.inject_fault(Fault::new(Mode::Conflict).on("TransactWriteItems"));
-    world
-        .anonymous()
-        .post("/users/register", payload.clone())
-        .await
-        .expect_error(ErrorCode::Unavailable);
-    world.clear_faults();
-    world
-        .anonymous()
-        .post("/users/register", payload)
-        .await
-        .expect_success(Message::UserRegistered);
-}
-
-#[tokio::test]
-async fn throttled_transaction_is_retried_then_returns_503() {
-    let world = World::new().await;
-    let payload = payload(&world).await;
-    world.inject_fault(Fault::new(Mode::Throttle).on("TransactWriteItems"));
-    world
-        .anonymous()
-        .post("/users/register", payload.clone())
-        .await
-        .expect_error(ErrorCode::Unavailable);
-    world.inject_fault(Fault::new(Mode::Throttle).on("TransactWriteItems").times(2));
-    world
-        .anonymous()
-        .post("/users/register", payload)
-        .await
-        .expect_success(Message::UserRegistered);
+async fn failing_transaction_is_retried_then_returns_503() {
+    for (fault, retried) in [
+        (Fault::new(Mode::Conflict), 3),
+        (Fault::new(Mode::Throttle), 2),
+        (Fault::named("InternalServerError"), 1),
+        (Fault::named("InternalFailure"), 1),
+        (Fault::named("ServiceUnavailable"), 1),
+    ] {
+        let world = World::new().await;
+        let (anonymous, payload) = (world.anonymous(), payload(&world).await);
+        let fault = fault.on("TransactWriteItems");
+        world.inject_fault(fault.clone());
+        let answer = anonymous.post("/users/register", payload.clone()).await;
+        answer.expect_error(ErrorCode::Unavailable);
+        world.inject_fault(fault.times(retried));
+        let answer = anonymous.post("/users/register", payload).await;
+        answer.expect_success(Message::UserRegistered);
+    }
 }
 
 #[tokio::test]
 async fn ended_session_is_refused_only_after_a_read_of_one_moment() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     member.post("/auth/logout", json!({})).await;
     world.inject_fault(Fault::new(Mode::Throttle).on("TransactGetItems"));
     member.get("/auth/check").await.expect_error(ErrorCode::Unavailable);
@@ -252,85 +211,37 @@ async fn registration_with_lost_response(delay: u64) {
     let mut silent = Fault::new(Mode::Silent).on("TransactWriteItems").times(1);
     silent.delay_ms = Some(delay);
     world.inject_fault(silent);
-    world
-        .anonymous()
-        .post("/users/register", payload.clone())
-        .await
-        .expect_success(Message::UserRegistered);
+    let answer = world.anonymous().post("/users/register", payload.clone()).await;
+    answer.expect_success(Message::UserRegistered);
     assert_eq!(world.items("records").len(), before + 4, "address, account, credentials, message");
-    world
-        .anonymous()
-        .post("/users/register", payload)
-        .await
-        .expect_error(ErrorCode::EmailAlreadyUsed);
-}
-
-#[tokio::test]
-async fn internal_error_of_any_name_is_retried_then_returns_503() {
-    for name in ["InternalServerError", "InternalFailure", "ServiceUnavailable"] {
-        let world = World::new().await;
-        let payload = payload(&world).await;
-        let failure = Fault::named(name).on("TransactWriteItems");
-        world.inject_fault(failure.clone());
-        let anonymous = world.anonymous();
-        let refused = anonymous.post("/users/register", payload.clone()).await;
-        refused.expect_error(ErrorCode::Unavailable);
-        world.inject_fault(failure.times(1));
-        let answer = anonymous.post("/users/register", payload).await;
-        answer.expect_success(Message::UserRegistered);
-    }
-}
-
-#[tokio::test]
-async fn registration_that_failed_can_be_retried() {
-    let world = World::new().await;
-    let payload = payload(&world).await;
-    world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));
-    world
-        .anonymous()
-        .post("/users/register", payload.clone())
-        .await
-        .expect_error(ErrorCode::Unavailable);
-    world.clear_faults();
-    world
-        .anonymous()
-        .post("/users/register", payload)
-        .await
-        .expect_success(Message::UserRegistered);
+    let answer = world.anonymous().post("/users/register", payload).await;
+    answer.expect_error(ErrorCode::EmailAlreadyUsed);
 }
 
 #[tokio::test]
 async fn password_change_with_lost_response_succeeds() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
     member.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);
-    world
-        .anonymous()
-        .login(member.user().email.as_str(), NEW)
-        .await
-        .expect_success(Message::LoginSuccess);
+    let answer = world.anonymous().login(member.user().email.as_str(), NEW).await;
+    answer.expect_success(Message::LoginSuccess);
     member.get("/auth/check").await.expect_ok();
 }
 
 #[tokio::test]
 async fn session_end_with_lost_response_succeeds() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let other = world.signed_in(admin.user().clone()).await;
-    let sid = other.get("/auth/sessions").await.expect_ok()["sessions"][0]["sid"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let answer = other.get("/auth/sessions").await;
+    let sid = answer.expect_ok()["sessions"][0]["sid"].as_str().unwrap().to_owned();
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     admin.delete(&format!("/auth/sessions/{sid}")).await.expect_success(Message::SessionEnded);
 }
 
 #[tokio::test]
 async fn committee_creation_with_lost_response_creates_one() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     let payload = json!({
         "nameArabe": "أ", "nameLatin": "Ariana", "type": "X", "dateOfEst": "2000-01-01", "region": "A", "city": "A",
@@ -351,26 +262,19 @@ async fn rate_limit_fails_open_and_security_counters_fail_closed() {
     let world = World::new().await;
     world.inject_fault(Fault::new(Mode::Refuse).on("UpdateItem"));
     world.anonymous().get("/committees").await.expect_ok();
-    world
-        .anonymous()
-        .login("admin@example.org", PASSWORD)
-        .await
-        .expect_error(ErrorCode::Unavailable);
+    let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
+    answer.expect_error(ErrorCode::Unavailable);
     let payload = payload(&world).await;
     world.anonymous().post("/users/register", payload).await.expect_error(ErrorCode::Unavailable);
 }
 
 #[tokio::test]
 async fn store_faults_do_not_count_as_failed_sign_ins() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let email = member.user().email.to_string();
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
     for operation in ["GetItem", "BatchGetItem", "Query"] {
-        world.inject_fault(Fault {
-            error: Some("InternalServerError".into()),
-            ..Fault::new(Mode::Error).on(operation)
-        });
+        world.inject_fault(Fault::named("InternalServerError").on(operation));
         for _ in 0..11 {
             assert!([500, 503].contains(&member.login(&email, PASSWORD).await.status));
         }
@@ -388,8 +292,7 @@ async fn store_faults_do_not_count_as_failed_sign_ins() {
 
 #[tokio::test]
 async fn failed_caller_lookup_returns_503_unknown_path_stays_404() {
-    let world = World::new().await;
-    let member = world.person(NewPerson::with(Profile::Member)).await;
+    let (world, member) = World::with_person(NewPerson::with(Profile::Member)).await;
     world.inject_fault(Fault::new(Mode::Refuse).on("BatchGetItem"));
     member.get("/nowhere").await.expect_error(ErrorCode::NotFound);
     member.get("/auth/check").await.expect_error(ErrorCode::Unavailable);

@@ -170,8 +170,7 @@ async fn error_or_write_is_never_304() {
 
 #[tokio::test]
 async fn personal_responses_are_no_store_public_lists_are_not() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let user = format!("/users/{}", member.user().user_id);
     for path in [
         "/auth/check",

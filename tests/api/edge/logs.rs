@@ -77,8 +77,7 @@ fn capture() -> Lines {
 
 #[tokio::test]
 async fn request_line_has_route_status_duration_user_and_round_trips() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let lines = capture();
     member.get(&format!("/users/{}?code=123456", member.user().user_id)).await.expect_ok();
     world.anonymous().get("/nowhere").await;
@@ -102,10 +101,7 @@ async fn request_line_has_route_status_duration_user_and_round_trips() {
 async fn internal_error_is_logged_once_with_its_cause() {
     let world = World::new().await;
     let lines = capture();
-    world.inject_fault(Fault {
-        error: Some("ValidationException".into()),
-        ..Fault::new(Mode::Error).on("Query")
-    });
+    world.inject_fault(Fault::named("ValidationException").on("Query"));
     let answer = world.anonymous().get("/committees").await;
     let faults: Vec<Value> =
         lines.read().into_iter().filter(|line| line["message"] == "request failed").collect();
@@ -228,16 +224,13 @@ async fn errors_of_the_panel_are_counted_other_server_errors_are_not() {
 
 #[tokio::test]
 async fn client_input_is_never_logged_and_errors_name_the_user() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (_, member) = World::with_member().await;
     let lines = capture();
     let client = member.with("user-agent", "forged\" }").with("x-forwarded-for", "forged");
     let path = "/api/v1/users/forged%0d%0a%7B%22message%22%3A%22request%22%7D?forged=%0aforged";
     client.send(http::Method::GET, path, "".into()).await.expect_error(ErrorCode::UserNotFound);
-    member
-        .post("/committees", json!({ "nameLatin": "forged\r\n" }))
-        .await
-        .expect_error(ErrorCode::Forbidden);
+    let answer = member.post("/committees", json!({ "nameLatin": "forged\r\n" })).await;
+    answer.expect_error(ErrorCode::Forbidden);
     let all = lines.read();
     assert!(!all.iter().any(|line| line.to_string().contains("forged")), "{all:?}");
     let requests: Vec<&Value> = all

@@ -31,9 +31,6 @@ async fn unreachable_bucket_returns_503() {
     let world = World::new().await;
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     let path = "/media/0000000000000000000000000000000000000000.png";
-    world
-        .anonymous()
-        .send(http::Method::GET, path, "".into())
-        .await
-        .expect_error(ErrorCode::Unavailable);
+    let answer = world.anonymous().send(http::Method::GET, path, "".into()).await;
+    answer.expect_error(ErrorCode::Unavailable);
 }

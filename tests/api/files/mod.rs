@@ -93,9 +93,7 @@ pub(crate) async fn uploaded_only(person: &Person, payload: Value, content: &[u8
 /// Creates, uploads and completes a file; returns its identifier.
 pub(crate) async fn uploaded_file(person: &Person, payload: Value, content: &[u8]) -> String {
     let id = uploaded_only(person, payload, content).await;
-    person
-        .post(&format!("/files/{id}/complete"), json!({}))
-        .await
-        .expect_success(Message::FileReady);
+    let answer = person.post(&format!("/files/{id}/complete"), json!({})).await;
+    answer.expect_success(Message::FileReady);
     id
 }

@@ -19,40 +19,32 @@ fn files_left(world: &World) -> usize {
 
 #[tokio::test]
 async fn deleted_file_is_gone_and_its_quota_is_freed() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
-    let url = member.get(&format!("/files/{id}")).await.expect_ok()["file"]["url"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let answer = member.get(&format!("/files/{id}")).await;
+    let url = answer.expect_ok()["file"]["url"].as_str().unwrap().to_owned();
     member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
     let page = member.get("/files/my-files").await.expect_ok();
     assert_eq!((&page["files"], &page["usage"]["bytes"]), (&json!([]), &json!(0)));
     member.get(&format!("/files/{id}")).await.expect_error(ErrorCode::FileNotFound);
     member.delete(&format!("/files/{id}")).await.expect_error(ErrorCode::FileNotFound);
-    member
-        .post(&format!("/files/{id}/complete"), json!({}))
-        .await
-        .expect_error(ErrorCode::FileNotFound);
+    let answer = member.post(&format!("/files/{id}/complete"), json!({})).await;
+    answer.expect_error(ErrorCode::FileNotFound);
     world.deliver().await;
     assert_eq!(fetch(&url).await.0, 404);
 }
 
 #[tokio::test]
 async fn upload_after_deletion_is_removed_later() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
     member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
     world.deliver().await;
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
-    member
-        .post(&format!("/files/{id}/complete"), json!({}))
-        .await
-        .expect_error(ErrorCode::FileNotFound);
+    let answer = member.post(&format!("/files/{id}/complete"), json!({})).await;
+    answer.expect_error(ErrorCode::FileNotFound);
     assert_eq!(sizes(&world, id).await, [Some(5), None]);
     world.sweep().await;
     assert_eq!(files_left(&world), 1, "its form is still valid");
@@ -63,8 +55,7 @@ async fn upload_after_deletion_is_removed_later() {
 
 #[tokio::test]
 async fn completion_during_deletion_leaves_nothing() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
     let path = format!("/files/{}", announced["file"]["fileID"].as_str().unwrap());
@@ -93,8 +84,7 @@ async fn completion_during_deletion_leaves_nothing() {
 
 #[tokio::test]
 async fn copy_that_ends_after_the_deletion_is_removed_too() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
     world.clock().advance(FORM_LIFE);
     member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
@@ -109,13 +99,10 @@ async fn copy_that_ends_after_the_deletion_is_removed_too() {
 
 #[tokio::test]
 async fn deletion_succeeds_while_the_bucket_is_unreachable() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
-    let url = member.get(&format!("/files/{id}")).await.expect_ok()["file"]["url"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let answer = member.get(&format!("/files/{id}")).await;
+    let url = answer.expect_ok()["file"]["url"].as_str().unwrap().to_owned();
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
     world.deliver().await;
@@ -127,8 +114,7 @@ async fn deletion_succeeds_while_the_bucket_is_unreachable() {
 
 #[tokio::test]
 async fn concurrent_deletions_free_the_quota_once() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (_, member) = World::with_member().await;
     uploaded_file(&member, payload("b.txt", 7), b"bonjour").await;
     let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
     let calls = (0..20).map(|_| {

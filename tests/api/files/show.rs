@@ -6,14 +6,11 @@ use super::{fetch, payload, uploaded_file};
 
 #[tokio::test]
 async fn owner_gets_a_signed_link_to_a_ready_file() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (_, member) = World::with_member().await;
     let announced =
         member.post("/files", payload("b.txt", 5)).await.expect_success(Message::FileCreated);
-    let pending = member
-        .get(&format!("/files/{}", announced["file"]["fileID"].as_str().unwrap()))
-        .await
-        .expect_ok();
+    let path = format!("/files/{}", announced["file"]["fileID"].as_str().unwrap());
+    let pending = member.get(&path).await.expect_ok();
     assert_eq!(pending["file"], announced["file"]);
 
     let id = uploaded_file(&member, payload("Programme \"été\" ٢.txt", 5), b"hallo").await;

@@ -7,15 +7,12 @@ use tests::{PASSWORD, TotpApp, World};
 
 #[tokio::test]
 async fn valid_code_returns_ten_new_codes_and_invalidates_old_ones() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let totp_app = TotpApp::enrolled_by(&world, &member).await;
     world.clock().advance(Duration::from_secs(30));
     let code = totp_app.code(&world);
-    let body = member
-        .post("/otp/recovery-codes", json!({ "code": code }))
-        .await
-        .expect_success(Message::RecoveryCodes);
+    let answer = member.post("/otp/recovery-codes", json!({ "code": code })).await;
+    let body = answer.expect_success(Message::RecoveryCodes);
     let new = body["recoveryCodes"].as_array().unwrap();
     assert!(
         new.len() == 10
@@ -23,10 +20,8 @@ async fn valid_code_returns_ten_new_codes_and_invalidates_old_ones() {
                 .iter()
                 .all(|code| !totp_app.recovery_codes.contains(&code.as_str().unwrap().to_owned()))
     );
-    member
-        .post("/otp/recovery-codes", json!({ "code": code }))
-        .await
-        .expect_error(ErrorCode::OtpInvalid);
+    let answer = member.post("/otp/recovery-codes", json!({ "code": code })).await;
+    answer.expect_error(ErrorCode::OtpInvalid);
 
     let answer = world.anonymous().login(member.user().email.as_str(), PASSWORD).await;
     let step = world
@@ -35,9 +30,8 @@ async fn valid_code_returns_ten_new_codes_and_invalidates_old_ones() {
     step.post("/otp/verify", json!({ "recoveryCode": totp_app.recovery_codes[0] }))
         .await
         .expect_error(ErrorCode::OtpInvalid);
-    step.post("/otp/verify", json!({ "recoveryCode": new[0] }))
-        .await
-        .expect_success(Message::OtpVerified);
+    let answer = step.post("/otp/verify", json!({ "recoveryCode": new[0] })).await;
+    answer.expect_success(Message::OtpVerified);
 }
 
 #[tokio::test]
@@ -49,27 +43,18 @@ async fn account_without_otp_has_no_recovery_codes() {
         .post("/otp/recovery-codes", json!({ "code": "123456" }))
         .await
         .expect_error(ErrorCode::OtpInvalid);
-    world
-        .member()
-        .await
-        .post("/otp/recovery-codes", json!({}))
-        .await
-        .expect_field_error("code", ErrorCode::FieldRequired);
 }
 
 #[tokio::test]
 async fn ten_store_faults_do_not_count_as_wrong_codes() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let totp_app = TotpApp::enrolled_by(&world, &member).await;
     world.clock().advance(Duration::from_secs(30));
     let payload = json!({ "code": totp_app.code(&world) });
     world.inject_fault(Fault::new(Mode::Refuse).on("GetItem"));
     for _ in 0..10 {
-        member
-            .post("/otp/recovery-codes", payload.clone())
-            .await
-            .expect_error(ErrorCode::Unavailable);
+        let answer = member.post("/otp/recovery-codes", payload.clone()).await;
+        answer.expect_error(ErrorCode::Unavailable);
     }
     world.clear_faults();
     member.post("/otp/recovery-codes", payload).await.expect_success(Message::RecoveryCodes);

@@ -46,8 +46,7 @@ async fn register(person: &Person, change: impl Fn(&mut Value)) -> tests::Answer
 
 #[tokio::test]
 async fn registration_with_one_wrong_part_is_invalid() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (_, member) = World::with_member().await;
     let with_type: (&str, Change) =
         ("type of a sign-in", |it| it.client_data = json!({ "type": "webauthn.get" }));
     for (name, change) in INVALID.iter().chain([&with_type]) {
@@ -87,10 +86,8 @@ async fn sign_in_with_one_wrong_part_is_refused() {
         let (options, token) = begin(&anonymous).await;
         let mut credential = authenticator.get(&options);
         flip_last_bit(&mut credential["response"][part]);
-        anonymous
-            .post("/auth/passkey", json!({ "credential": credential, "token": token }))
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        let body = json!({ "credential": credential, "token": token });
+        anonymous.post("/auth/passkey", body).await.expect_error(ErrorCode::BadAuthCombination);
     }
     authenticator.sign_in(&anonymous).await.expect_success(Message::LoginSuccess);
 }
@@ -103,8 +100,7 @@ fn flip_last_bit(text: &mut Value) {
 
 #[tokio::test]
 async fn algorithm_that_was_not_offered_is_invalid() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (_, member) = World::with_member().await;
     // RS256 (RFC 8230 §4): a modulus of 2,048 bits and the exponent 65537.
     let modulus = [0xff; 256];
     let start = [0xa4, 1, 3, 3, 0x39, 1, 0, 0x20, 0x59, 1, 0];
@@ -166,24 +162,20 @@ async fn malformed_public_key_is_invalid() {
 
 #[tokio::test]
 async fn truncated_authenticator_data_is_refused() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     for kept in [0, 1, 31, 32, 33, 36] {
         let anonymous = world.anonymous();
         let (options, token) = begin(&anonymous).await;
         let answer = authenticator.get_with(&options, |data| data.truncate(kept));
-        anonymous
-            .post("/auth/passkey", json!({ "credential": answer, "token": token }))
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        let body = json!({ "credential": answer, "token": token });
+        anonymous.post("/auth/passkey", body).await.expect_error(ErrorCode::BadAuthCombination);
     }
 }
 
 #[tokio::test]
 async fn sign_in_without_user_handle_is_refused() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     for handle in [None, Some(Value::Null)] {
         let anonymous = world.anonymous();
@@ -194,17 +186,14 @@ async fn sign_in_without_user_handle_is_refused() {
         if let Some(handle) = handle {
             response.insert("userHandle".to_owned(), handle);
         }
-        anonymous
-            .post("/auth/passkey", json!({ "credential": answer, "token": token }))
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
+        let body = json!({ "credential": answer, "token": token });
+        anonymous.post("/auth/passkey", body).await.expect_error(ErrorCode::BadAuthCombination);
     }
 }
 
 #[tokio::test]
 async fn counter_that_falls_to_zero_is_refused() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     authenticator.sign_count = 0;
     authenticator.sign_in(&world.anonymous()).await.expect_error(ErrorCode::BadAuthCombination);
@@ -213,8 +202,7 @@ async fn counter_that_falls_to_zero_is_refused() {
 /// Security keys may send `credProtect` unasked (CTAP 2.1 §12.1).
 #[tokio::test]
 async fn credential_protection_is_accepted() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::es256();
     authenticator.extensions = b"\xa1\x6bcredProtect\x03".to_vec();
     authenticator.register(&member).await.expect_success(Message::PasskeyCreated);
@@ -248,8 +236,7 @@ async fn truncated_attestation_object_is_invalid() {
 
 #[tokio::test]
 async fn json_of_a_credential_is_checked() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (_, member) = World::with_member().await;
     for (name, value) in [
         ("id", json!("AAAA")),
         ("rawId", json!("AAAA")),
@@ -278,8 +265,7 @@ async fn json_of_a_credential_is_checked() {
 
 #[tokio::test]
 async fn unknown_client_data_is_ignored() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::eddsa();
     authenticator.client_data = json!({ "other_keys_can_be_added_here": "by browsers" });
     authenticator.register(&member).await.expect_success(Message::PasskeyCreated);

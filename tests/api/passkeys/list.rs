@@ -4,8 +4,7 @@ use tests::{Authenticator, World};
 
 #[tokio::test]
 async fn list_is_newest_first_and_has_no_key() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for _ in 0..2 {
         Authenticator::registered_by(&member).await;
         world.clock().advance(Duration::from_secs(1));

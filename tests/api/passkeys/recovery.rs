@@ -10,10 +10,8 @@ async fn without_mailbox(world: &World) -> Person {
     let person = world.person(new).await;
     let path = format!("/team/{}", person.user().user_id);
     let admin = world.admin().await;
-    admin
-        .put(&path, json!({ "isVerified": true }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = admin.put(&path, json!({ "isVerified": true })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     person
 }
 
@@ -38,10 +36,8 @@ async fn first_code_by_mail_outside_a_session_removes_passkeys() {
         let anonymous = world.anonymous();
         match way {
             "verification" => {
-                person
-                    .post("/users/email-verification", json!({}))
-                    .await
-                    .expect_success(Message::VerificationSent);
+                let answer = person.post("/users/email-verification", json!({})).await;
+                answer.expect_success(Message::VerificationSent);
                 let code = world.mailed_code(email).await;
                 anonymous
                     .put("/users/email-verification", json!({ "email": email, "code": code }))
@@ -49,30 +45,22 @@ async fn first_code_by_mail_outside_a_session_removes_passkeys() {
                     .expect_success(Message::EmailVerified);
             }
             "reset" => {
-                anonymous
-                    .get(&format!("/users/reset-password?sendMethode=email&email={email}"))
-                    .await
-                    .expect_success(Message::ResetCodeSent);
+                let path = format!("/users/reset-password?sendMethode=email&email={email}");
+                anonymous.get(&path).await.expect_success(Message::ResetCodeSent);
                 let code = world.mailed_code(email).await;
                 let new = "une lanterne sur le port";
                 let payload = json!({
                     "email": email, "code": code, "newPassword": new, "confirmPassword": new,
                 });
-                anonymous
-                    .post("/users/reset-password", payload)
-                    .await
-                    .expect_success(Message::PasswordChanged);
+                let answer = anonymous.post("/users/reset-password", payload).await;
+                answer.expect_success(Message::PasswordChanged);
             }
             _ => {
-                anonymous
-                    .post("/auth/passwordless", json!({ "email": email }))
-                    .await
-                    .expect_success(Message::PasswordlessSent);
+                let answer = anonymous.post("/auth/passwordless", json!({ "email": email })).await;
+                answer.expect_success(Message::PasswordlessSent);
                 let code = world.mailed_link(email).await;
-                anonymous
-                    .get(&format!("/auth/passwordless?code={code}"))
-                    .await
-                    .expect_success(Message::LoginSuccess);
+                let answer = anonymous.get(&format!("/auth/passwordless?code={code}")).await;
+                answer.expect_success(Message::LoginSuccess);
             }
         }
         expect_removed(&world, &person, authenticator).await;
@@ -85,29 +73,22 @@ async fn first_code_by_mail_in_a_session_keeps_passkeys() {
     let person = without_mailbox(&world).await;
     let email = person.user().email.as_str();
     let mut authenticator = Authenticator::registered_by(&person).await;
-    person
-        .post("/users/email-verification", json!({}))
-        .await
-        .expect_success(Message::VerificationSent);
+    let answer = person.post("/users/email-verification", json!({})).await;
+    answer.expect_success(Message::VerificationSent);
     let code = world.mailed_code(email).await;
-    person
-        .put("/users/email-verification", json!({ "email": email, "code": code }))
-        .await
-        .expect_success(Message::EmailVerified);
+    let body = json!({ "email": email, "code": code });
+    person.put("/users/email-verification", body).await.expect_success(Message::EmailVerified);
     authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn later_reset_keeps_passkeys_and_its_mail_names_them() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let email = member.user().email.as_str();
     let mut authenticator = Authenticator::registered_by(&member).await;
     let anonymous = world.anonymous();
-    anonymous
-        .get(&format!("/users/reset-password?sendMethode=email&email={email}"))
-        .await
-        .expect_success(Message::ResetCodeSent);
+    let path = format!("/users/reset-password?sendMethode=email&email={email}");
+    anonymous.get(&path).await.expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(email).await;
     let new = "une lanterne sur le port";
     let payload =
@@ -120,8 +101,7 @@ async fn later_reset_keeps_passkeys_and_its_mail_names_them() {
 
 #[tokio::test]
 async fn administrator_resets_passkeys_with_one_time_passwords() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let authenticator = Authenticator::registered_by(&member).await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let path = format!("/team/{}/otp", member.user().user_id);
@@ -137,8 +117,7 @@ async fn administrator_resets_passkeys_with_one_time_passwords() {
 
 #[tokio::test]
 async fn passkeys_removed_at_once_are_deleted_before_the_next_one() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut former = Authenticator::registered_by(&member).await;
     let path = format!("/team/{}/otp", member.user().user_id);
     let admin = world.admin().await;
@@ -153,8 +132,7 @@ async fn passkeys_removed_at_once_are_deleted_before_the_next_one() {
 
 #[tokio::test]
 async fn late_deletion_leaves_a_credential_that_was_registered_again() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     let store = world.settings().setup(world.clock().clone()).unwrap().store;
     let former = store.passkeys(member.user().user_id).await;
@@ -172,8 +150,7 @@ fn is_passkey(item: &&Value) -> bool {
 
 #[tokio::test]
 async fn export_lists_passkeys_and_erasure_deletes_them() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     let path = format!("/users/{}", member.user().user_id);
     let export = member.get(&format!("{path}/export")).await.expect_ok();

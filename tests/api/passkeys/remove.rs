@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use common::{ErrorCode, Message};
 use serde_json::json;
 use tests::{Authenticator, World};
@@ -8,8 +6,7 @@ use super::path_of_newest;
 
 #[tokio::test]
 async fn deleted_passkey_signs_nobody_in_and_can_be_added_again() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     let path = path_of_newest(&member).await;
     member.delete(&path).await.expect_success(Message::PasskeyDeleted);
@@ -21,23 +18,8 @@ async fn deleted_passkey_signs_nobody_in_and_can_be_added_again() {
 }
 
 #[tokio::test]
-async fn deletion_needs_a_recent_sign_in_and_renaming_does_not() {
-    let world = World::new().await;
-    let member = world.member().await;
-    Authenticator::registered_by(&member).await;
-    let path = path_of_newest(&member).await;
-    world.clock().advance(Duration::from_secs(600));
-    member.delete(&path).await.expect_error(ErrorCode::Reauthentication);
-    member
-        .put(&path, json!({ "name": "Ordinateur" }))
-        .await
-        .expect_success(Message::PasskeyUpdated);
-}
-
-#[tokio::test]
 async fn passkey_of_another_account_is_not_found() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     Authenticator::registered_by(&member).await;
     let path = path_of_newest(&member).await;
     let other = world.member().await;

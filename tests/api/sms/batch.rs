@@ -8,7 +8,7 @@ use domain::{Grant, Profile};
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
 
-use super::{numbers, send_to, sender};
+use super::{numbers, send_to, sender, world_and_sender};
 
 /// The batch; checks that its counters add up.
 async fn consistent_batch(person: &Person, id: &str) -> Value {
@@ -30,8 +30,7 @@ async fn consistent_batch(person: &Person, id: &str) -> Value {
 
 #[tokio::test]
 async fn batch_counts_its_messages_by_status() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let mut recipients = numbers(30);
     recipients.extend(["+21620100000".to_owned(), "x".to_owned()]);
     let id = send_to(&admin, &recipients, "Bonjour").await;

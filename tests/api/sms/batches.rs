@@ -7,12 +7,11 @@ use futures_util::future::join_all;
 use serde_json::json;
 use tests::{NewPerson, World};
 
-use super::{listed, numbers, send_to, sender};
+use super::{listed, numbers, send_to, sender, world_and_sender};
 
 #[tokio::test]
 async fn batches_are_listed_newest_first_in_pages() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let member = NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]);
     let member = world.person(member).await;
     let elsewhere = world.another_committee("Sfax", true).await;
@@ -59,8 +58,7 @@ async fn batches_are_listed_newest_first_in_pages() {
 
 #[tokio::test]
 async fn pages_repeat_and_skip_no_batch_while_others_are_sent() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let mut sent = Vec::new();
     for _ in 0..5 {
         world.clock().advance(Duration::from_millis(2));

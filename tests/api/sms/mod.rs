@@ -24,6 +24,13 @@ async fn sender(world: &World) -> Person {
     world.person(NewPerson::with(Profile::CommitteeAdmin).granted(&[domain::Grant::SmsBulk])).await
 }
 
+/// A World and someone who may send in it.
+async fn world_and_sender() -> (World, Person) {
+    let world = World::new().await;
+    let sender = sender(&world).await;
+    (world, sender)
+}
+
 /// `count` different numbers.
 fn numbers(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("+216201{number:05}")).collect()
@@ -31,19 +38,15 @@ fn numbers(count: usize) -> Vec<String> {
 
 /// Sends a batch to `recipients` and returns its identifier.
 async fn send_to(person: &Person, recipients: &[String], message: &str) -> String {
-    let response = person
-        .post("/sms/bulk", json!({ "recipients": recipients, "message": message }))
-        .await
-        .expect_success(Message::SmsBulkAccepted);
+    let body = json!({ "recipients": recipients, "message": message });
+    let response = person.post("/sms/bulk", body).await.expect_success(Message::SmsBulkAccepted);
     response["batch"]["batchID"].as_str().unwrap().to_owned()
 }
 
 /// Sends a message to `to` and returns its identifier.
 async fn send_one(person: &Person, to: &str) -> String {
-    let response = person
-        .post("/sms/single", json!({ "to": to, "message": "Bonjour" }))
-        .await
-        .expect_success(Message::SmsAccepted);
+    let answer = person.post("/sms/single", json!({ "to": to, "message": "Bonjour" })).await;
+    let response = answer.expect_success(Message::SmsAccepted);
     response["sms"]["smsID"].as_str().unwrap().to_owned()
 }
 

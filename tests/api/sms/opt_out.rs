@@ -11,14 +11,12 @@ use super::NUMBER;
 
 #[tokio::test]
 async fn opt_out_is_added_once_shown_and_removed() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for written in [NUMBER, "%2B21620123456", "21620123456"] {
         let path = format!("/sms/opt-outs/{written}");
         admin.get(&path).await.expect_error(ErrorCode::OptOutNotFound);
-        let noted =
-            admin.put(&path, json!({})).await.expect_success(Message::OptOutAdded)["optOut"]
-                .clone();
+        let answer = admin.put(&path, json!({})).await;
+        let noted = answer.expect_success(Message::OptOutAdded)["optOut"].clone();
         assert_eq!(
             (&noted["number"], &noted["committeeID"]),
             (&json!(NUMBER), &json!(admin.user().committee_id))
@@ -36,8 +34,7 @@ async fn opt_out_is_added_once_shown_and_removed() {
 
 #[tokio::test]
 async fn malformed_number_is_reported() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (_, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for text in ["x", "+2160", "20123456", "+216%2020123456", "%00"] {
         let path = format!("/sms/opt-outs/{text}");
         admin.put(&path, json!({})).await.expect_field_error("number", ErrorCode::FieldFormat);
@@ -56,16 +53,14 @@ async fn opt_out_lists_are_per_committee_and_super_admins_see_all() {
     let path = format!("/sms/opt-outs/{NUMBER}");
     far.put(&path, json!({})).await.expect_success(Message::OptOutAdded);
     near.get(&path).await.expect_error(ErrorCode::OptOutNotFound);
-    near.get(&format!("{path}?committeeID={elsewhere}"))
-        .await
-        .expect_error(ErrorCode::OptOutNotFound);
+    let answer = near.get(&format!("{path}?committeeID={elsewhere}")).await;
+    answer.expect_error(ErrorCode::OptOutNotFound);
     root.get(&path).await.expect_error(ErrorCode::OptOutNotFound);
     root.get(&format!("{path}?committeeID={elsewhere}")).await.expect_ok();
     let noted = root.put(&path, json!({})).await.expect_success(Message::OptOutAdded);
     assert_eq!(noted["optOut"]["committeeID"], Value::Null, "the list for all committees");
-    root.delete(&format!("{path}?committeeID={elsewhere}"))
-        .await
-        .expect_success(Message::OptOutRemoved);
+    let answer = root.delete(&format!("{path}?committeeID={elsewhere}")).await;
+    answer.expect_success(Message::OptOutRemoved);
     far.get(&path).await.expect_error(ErrorCode::OptOutNotFound);
     root.get(&path).await.expect_ok();
     root.get(&format!("{path}?committeeID=x")).await.expect_error(ErrorCode::CommitteeNotFound);
@@ -76,8 +71,7 @@ async fn opt_out_lists_are_per_committee_and_super_admins_see_all() {
 
 #[tokio::test]
 async fn changes_of_opt_outs_are_audited_once_without_the_number() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (_, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let path = format!("/sms/opt-outs/{NUMBER}");
     for _ in 0..2 {
         admin.put(&path, json!({})).await.expect_success(Message::OptOutAdded);
@@ -102,12 +96,9 @@ async fn changes_of_opt_outs_are_audited_once_without_the_number() {
 
 #[tokio::test]
 async fn opt_out_of_all_committees_is_audited_in_callers_committee() {
-    let world = World::new().await;
-    let admin = world.admin().await;
-    admin
-        .put(&format!("/sms/opt-outs/{NUMBER}"), json!({}))
-        .await
-        .expect_success(Message::OptOutAdded);
+    let (_, admin) = World::with_admin().await;
+    let answer = admin.put(&format!("/sms/opt-outs/{NUMBER}"), json!({})).await;
+    answer.expect_success(Message::OptOutAdded);
     let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
     let [entry] = audit.as_array().unwrap().as_slice() else {
         panic!("{audit}");

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use store::Outbound;
 use tests::{NewPerson, World};
 
-use super::{NUMBER, numbers, send_one, send_to, sender, status, texts};
+use super::{NUMBER, numbers, send_one, send_to, status, texts, world_and_sender};
 
 /// "Example log for successful SMS delivery"
 /// (<https://docs.aws.amazon.com/sns/latest/dg/sms_stats_cloudwatch.html>).
@@ -118,8 +118,7 @@ async fn send_without_response(world: &World, person: &tests::Person, number: &s
 
 #[tokio::test]
 async fn receipt_decides_whether_a_message_was_delivered() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let other = "+21620123457";
     let (first, second) = (send_one(&admin, NUMBER).await, send_one(&admin, other).await);
     world.deliver().await;
@@ -140,8 +139,7 @@ async fn receipt_decides_whether_a_message_was_delivered() {
 
 #[tokio::test]
 async fn batch_counts_delivered_and_undelivered_messages() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let numbers = numbers(4);
     let batch = send_to(&admin, &numbers, "Bonjour").await;
     world.deliver().await;
@@ -164,8 +162,7 @@ async fn batch_counts_delivered_and_undelivered_messages() {
 /// The sender cannot write the id of SNS yet when the receipt arrives.
 #[tokio::test]
 async fn receipt_before_the_outcome_is_not_lost() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = send_one(&admin, NUMBER).await;
     let is_claimed = || {
         let items = world.items("records");
@@ -196,8 +193,7 @@ async fn receipt_before_the_outcome_is_not_lost() {
 
 #[tokio::test]
 async fn receipt_without_known_id_matches_a_single_candidate() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = send_without_response(&world, &admin, NUMBER).await;
     let (sns, now) = (sns_id(&world, NUMBER), world.clock().now());
     // Another number, and other times.
@@ -219,8 +215,7 @@ async fn receipt_without_known_id_matches_a_single_candidate() {
 
 #[tokio::test]
 async fn receipt_of_one_of_two_candidates_matches_neither() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let mut ids = Vec::new();
     for _ in 0..2 {
         ids.push(send_without_response(&world, &admin, NUMBER).await);
@@ -235,8 +230,7 @@ async fn receipt_of_one_of_two_candidates_matches_neither() {
 /// The receipt of a message whose id is known is no candidate's, whatever its number and time.
 #[tokio::test]
 async fn receipt_of_a_code_matches_no_other_text_to_its_number() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let member = NewPerson::with(Profile::Member).with_phone("216", "20123456");
     let member = world.account(&member).await;
     let id = send_without_response(&world, &admin, NUMBER).await;
@@ -276,8 +270,7 @@ async fn interrupted_sending(world: &World, admin: &tests::Person) -> String {
 
 #[tokio::test]
 async fn receipt_of_an_interrupted_sending_ends_the_message() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = interrupted_sending(&world, &admin).await;
     world.sweep().await;
     assert_eq!(delivery(&admin, &id).await.0, "UNDELIVERED");
@@ -287,8 +280,7 @@ async fn receipt_of_an_interrupted_sending_ends_the_message() {
 /// The receipt came from another message to the same number.
 #[tokio::test]
 async fn receipt_during_a_refused_attempt_does_not_decide_the_next_one() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = send_one(&admin, NUMBER).await;
     let (store, now) = (&world.setup().store, world.clock().now());
     let what = Outbound::of(&format!("SMS#{id}")).unwrap();
@@ -307,8 +299,7 @@ async fn receipt_during_a_refused_attempt_does_not_decide_the_next_one() {
 /// The process that ends the message with its receipt is killed after one of its writes.
 #[tokio::test]
 async fn receipt_is_linked_despite_a_crash_in_between() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = interrupted_sending(&world, &admin).await;
     let slow = Fault { delay_ms: Some(200), ..Fault::new(Mode::Slow).on("UpdateItem") };
     let life = slow.delay().mul_f64(1.5);
@@ -325,8 +316,7 @@ async fn receipt_is_linked_despite_a_crash_in_between() {
 
 #[tokio::test]
 async fn other_log_events_change_nothing() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = send_one(&admin, NUMBER).await;
     world.deliver().await;
     let (sns, now) = (sns_id(&world, NUMBER), world.clock().now());
@@ -348,8 +338,7 @@ async fn other_log_events_change_nothing() {
 
 #[tokio::test]
 async fn receipt_that_cannot_be_recorded_fails_the_invocation() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = send_one(&admin, NUMBER).await;
     world.deliver().await;
     let receipt = log(SUCCESS, &sns_id(&world, NUMBER), NUMBER, world.clock().now());

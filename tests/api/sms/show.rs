@@ -7,12 +7,11 @@ use domain::{Grant, Profile};
 use serde_json::{Value, json};
 use tests::{NewPerson, World};
 
-use super::{NUMBER, send_one, sender, status};
+use super::{NUMBER, send_one, status, world_and_sender};
 
 #[tokio::test]
 async fn message_text_is_shown_for_ninety_days() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let path = format!("/sms/{}", send_one(&admin, NUMBER).await);
     assert_eq!(admin.get(&path).await.expect_ok()["sms"]["message"], "Bonjour");
     world.clock().advance(Duration::from_secs(90 * 86_400));
@@ -23,8 +22,7 @@ async fn message_text_is_shown_for_ninety_days() {
 
 #[tokio::test]
 async fn batch_message_is_visible_from_acceptance() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let payload = json!({
         "message": "Bonjour à tous",
         "recipients": [NUMBER, "x", { "to": NUMBER, "message": "Bonjour {{name}}", "variables": { "name": "Amel" }, "clientRef": "r" }],
@@ -80,8 +78,7 @@ async fn visible_to_sender_and_their_administrators_only() {
 
 #[tokio::test]
 async fn each_status_of_a_message_is_shown() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = send_one(&admin, NUMBER).await;
     let what = store::Outbound::of(&format!("SMS#{id}")).unwrap();
     let now = world.clock().now();

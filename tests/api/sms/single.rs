@@ -7,12 +7,12 @@ use cloud::{
     strict::Strictness,
 };
 use common::{ErrorCode, Message};
-use domain::{Grant, Profile};
+use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{NewPerson, World};
 
-use super::{NUMBER, send_one, sender, status, texts};
+use super::{NUMBER, send_one, sender, status, texts, world_and_sender};
 
 #[tokio::test]
 async fn message_is_accepted_and_sent_unchanged() {
@@ -54,8 +54,7 @@ async fn message_is_accepted_and_sent_unchanged() {
 
 #[tokio::test]
 async fn number_may_be_given_in_one_field_or_two() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (_, admin) = world_and_sender().await;
     for payload in [
         json!({ "to": NUMBER }),
         json!({ "to": " +21620123456 " }),
@@ -64,11 +63,8 @@ async fn number_may_be_given_in_one_field_or_two() {
     ] {
         let mut payload = payload.clone();
         payload["message"] = "Bonjour".into();
-        let sms = admin
-            .post("/sms/single", payload.clone())
-            .await
-            .expect_success(Message::SmsAccepted)["sms"]
-            .clone();
+        let answer = admin.post("/sms/single", payload.clone()).await;
+        let sms = answer.expect_success(Message::SmsAccepted)["sms"].clone();
         assert_eq!(
             (&sms["to"], &sms["type"], &sms["encoding"]),
             (&json!(NUMBER), &json!("TRANSACTIONAL"), &json!("GSM-7")),
@@ -78,71 +74,30 @@ async fn number_may_be_given_in_one_field_or_two() {
 }
 
 #[tokio::test]
-async fn invalid_field_is_reported_and_nothing_is_sent() {
+async fn invalid_number_sender_or_text_is_reported_and_nothing_is_sent() {
     let world = World::with(&[("SMS_SENDER_IDS", "Halqa")]).await;
     let admin = sender(&world).await;
-    let long = "a".repeat(1601);
     for (field, value, error_code) in [
         ("to", json!("+2162012345"), ErrorCode::FieldValue),
         ("to", json!("+216201234567"), ErrorCode::FieldValue),
         ("to", json!("+21671123456"), ErrorCode::FieldValue),
-        ("to", json!("+21688123456"), ErrorCode::FieldValue),
         ("to", json!("+33612345678"), ErrorCode::FieldValue),
         ("to", json!("20123456"), ErrorCode::FieldFormat),
-        ("to", json!("+2162012345a"), ErrorCode::FieldFormat),
-        ("to", json!(""), ErrorCode::FieldRequired),
-        ("to", json!(21620123456_i64), ErrorCode::FieldType),
-        ("message", Value::Null, ErrorCode::FieldRequired),
-        ("message", json!(""), ErrorCode::FieldRequired),
-        ("message", json!(" \n "), ErrorCode::FieldRequired),
-        ("message", json!(7), ErrorCode::FieldType),
-        ("message", json!(long), ErrorCode::FieldLength),
         ("message", json!("é".repeat(801)), ErrorCode::FieldLength),
-        ("message", json!("a\u{1}"), ErrorCode::FieldFormat),
-        ("type", json!("FLASH"), ErrorCode::FieldValue),
-        ("type", Value::Null, ErrorCode::FieldType),
-        ("senderId", json!("Federation12"), ErrorCode::FieldLength),
         ("senderId", json!("Autre"), ErrorCode::FieldValue),
         ("senderId", json!("Hal qa"), ErrorCode::FieldFormat),
-        ("clientRef", json!("a".repeat(65)), ErrorCode::FieldLength),
     ] {
         let mut payload = json!({ "to": NUMBER, "message": "Bonjour" });
-        payload[field] = value.clone();
+        payload[field] = value;
         admin.post("/sms/single", payload).await.expect_field_error(field, error_code);
     }
     let both =
         json!({ "to": NUMBER, "phoneCode": "216", "phone": "20123457", "message": "Bonjour" });
     admin.post("/sms/single", both).await.expect_field_error("to", ErrorCode::FieldValue);
-    admin
-        .post("/sms/single", json!({ "phone": "20123456", "message": "a" }))
-        .await
-        .expect_field_error("phoneCode", ErrorCode::FieldRequired);
-    admin
-        .post("/sms/single", json!({ "message": "Bonjour" }))
-        .await
-        .expect_field_error("to", ErrorCode::FieldRequired);
-    admin.post("/sms/single", json!({})).await.expect_error(ErrorCode::Validation);
+    let none = admin.post("/sms/single", json!({ "message": "Bonjour" })).await;
+    none.expect_field_error("to", ErrorCode::FieldRequired);
     world.deliver().await;
     assert_eq!(texts(&world).len(), 0);
-}
-
-#[tokio::test]
-async fn right_to_send_depends_on_profile_or_grant() {
-    let world = World::new().await;
-    for (someone, may) in [
-        (NewPerson::with(Profile::Member), false),
-        (NewPerson::with(Profile::Trainer), false),
-        (NewPerson::with(Profile::Member).granted(&[Grant::SmsSend]), true),
-        (NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]), false),
-        (NewPerson::with(Profile::CommitteeAdmin), true),
-    ] {
-        let answer = world
-            .person(someone.clone())
-            .await
-            .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
-            .await;
-        assert_eq!(answer.status == 200, may, "{someone:?}");
-    }
 }
 
 #[tokio::test]
@@ -182,13 +137,10 @@ async fn same_idempotency_key_and_body_send_once() {
 #[tokio::test]
 async fn idempotency_key_is_per_caller_and_route_and_unused_by_errors() {
     let world = World::new().await;
-    let (one, other) = (
-        sender(&world).await.with("idempotency-key", "k"),
-        sender(&world).await.with("idempotency-key", "k"),
-    );
-    one.post("/sms/single", json!({ "to": "+2160", "message": "a" }))
-        .await
-        .expect_field_error("to", ErrorCode::FieldValue);
+    let one = sender(&world).await.with("idempotency-key", "k");
+    let other = sender(&world).await.with("idempotency-key", "k");
+    let answer = one.post("/sms/single", json!({ "to": "+2160", "message": "a" })).await;
+    answer.expect_field_error("to", ErrorCode::FieldValue);
     let payload = json!({ "to": NUMBER, "message": "a", "recipients": [NUMBER] });
     for person in [&one, &other] {
         for path in ["/sms/single", "/sms/bulk"] {
@@ -203,8 +155,7 @@ async fn idempotency_key_is_per_caller_and_route_and_unused_by_errors() {
 
 #[tokio::test]
 async fn invalid_idempotency_key_is_reported() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (_, admin) = world_and_sender().await;
     let (long, longest) = ("k".repeat(256), "k".repeat(255));
     for (key, error_code) in [
         ("", ErrorCode::FieldRequired),
@@ -219,10 +170,8 @@ async fn invalid_idempotency_key_is_reported() {
         answer.expect_field_error("Idempotency-Key", error_code);
     }
     let twice = admin.with("idempotency-key", "a").with("idempotency-key", "b");
-    twice
-        .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
-        .await
-        .expect_field_error("Idempotency-Key", ErrorCode::FieldFormat);
+    let answer = twice.post("/sms/single", json!({ "to": NUMBER, "message": "a" })).await;
+    answer.expect_field_error("Idempotency-Key", ErrorCode::FieldFormat);
     admin
         .with("idempotency-key", &longest)
         .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
@@ -335,17 +284,12 @@ async fn message_with_unknown_outcome_stays_counted() {
 
 #[tokio::test]
 async fn opted_out_number_is_neither_sent_to_nor_counted() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let waiting = send_one(&admin, NUMBER).await;
-    admin
-        .put(&format!("/sms/opt-outs/{NUMBER}"), json!({}))
-        .await
-        .expect_success(Message::OptOutAdded);
-    admin
-        .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
-        .await
-        .expect_field_error("to", ErrorCode::RecipientOptedOut);
+    let answer = admin.put(&format!("/sms/opt-outs/{NUMBER}"), json!({})).await;
+    answer.expect_success(Message::OptOutAdded);
+    let answer = admin.post("/sms/single", json!({ "to": NUMBER, "message": "a" })).await;
+    answer.expect_field_error("to", ErrorCode::RecipientOptedOut);
     world.deliver().await;
     assert_eq!(
         status(&admin, &waiting).await,
@@ -357,12 +301,8 @@ async fn opted_out_number_is_neither_sent_to_nor_counted() {
     let elsewhere = NewPerson::with(Profile::CommitteeAdmin)
         .of(world.another_committee("Ailleurs", true).await);
     send_one(&world.person(elsewhere).await, NUMBER).await;
-    world
-        .admin()
-        .await
-        .put(&format!("/sms/opt-outs/{NUMBER}"), json!({}))
-        .await
-        .expect_success(Message::OptOutAdded);
+    let answer = world.admin().await.put(&format!("/sms/opt-outs/{NUMBER}"), json!({})).await;
+    answer.expect_success(Message::OptOutAdded);
     let elsewhere = NewPerson::with(Profile::CommitteeAdmin)
         .of(world.another_committee("Plus loin", true).await);
     let refused = world
@@ -375,7 +315,7 @@ async fn opted_out_number_is_neither_sent_to_nor_counted() {
 
 #[tokio::test]
 async fn each_carrier_outcome_maps_to_its_status() {
-    let error = |name: &str| Fault { error: Some(name.into()), ..Fault::new(Mode::Error) };
+    let error = |name: &str| Fault::named(name);
     for (fault, expected, failure, sent) in [
         (error("OptedOut"), "FAILED", json!("RECIPIENT_OPTED_OUT"), 0),
         (error("InvalidParameter"), "FAILED", json!("CARRIER_REFUSED"), 0),
@@ -403,8 +343,7 @@ async fn each_carrier_outcome_maps_to_its_status() {
 
 #[tokio::test]
 async fn message_refused_for_a_day_becomes_failed() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = send_one(&admin, NUMBER).await;
     world.inject_fault_in(Service::Sns, Fault::new(Mode::Throttle));
     world.deliver().await;
@@ -418,8 +357,7 @@ async fn message_refused_for_a_day_becomes_failed() {
 
 #[tokio::test]
 async fn message_that_waited_for_days_is_sent() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
+    let (world, admin) = world_and_sender().await;
     let id = send_one(&admin, NUMBER).await;
     world.clock().advance(Duration::from_secs(3 * 86_400));
     world.sweep().await;
@@ -473,11 +411,8 @@ async fn messages_do_not_delay_a_code() {
         send_one(&admin, &format!("+2162010000{number}")).await;
     }
     let request = json!({ "email": member.email, "sendMethode": "sms" });
-    world
-        .anonymous()
-        .post("/auth/passwordless", request)
-        .await
-        .expect_success(Message::PasswordlessSent);
+    let answer = world.anonymous().post("/auth/passwordless", request).await;
+    answer.expect_success(Message::PasswordlessSent);
     world.deliver().await;
     let to: Vec<Value> = texts(&world).iter().map(|text| text["to"].clone()).collect();
     assert!(

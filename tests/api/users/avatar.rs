@@ -25,8 +25,7 @@ fn form(field: &str, file: &[u8]) -> Vec<u8> {
 
 #[tokio::test]
 async fn picture_is_accepted_as_body_or_form_and_is_public() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut avatars = Vec::new();
     for (content_type, body) in [
         ("image/png", PICTURE.to_vec()),
@@ -56,30 +55,25 @@ async fn picture_is_accepted_as_body_or_form_and_is_public() {
 
 #[tokio::test]
 async fn invalid_picture_is_rejected_with_its_reason() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for hostile in [
         b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_vec(),
         b"GIF89a".to_vec(),
         PICTURE[..40].to_vec(),
         vec![0; 1000],
     ] {
-        send(&member, "image/png", hostile)
-            .await
-            .expect_field_error("avatar", ErrorCode::AvatarInvalid);
+        let answer = send(&member, "image/png", hostile).await;
+        answer.expect_field_error("avatar", ErrorCode::AvatarInvalid);
     }
     for other in ["image/svg+xml", "application/json", "text/html", ""] {
         send(&member, other, PICTURE.to_vec()).await.expect_error(ErrorCode::UnsupportedMediaType);
     }
-    send(&member, "image/png", Vec::new())
-        .await
-        .expect_field_error("avatar", ErrorCode::FieldRequired);
-    send(&member, "multipart/form-data; boundary=limit", form("other", PICTURE))
-        .await
-        .expect_field_error("avatar", ErrorCode::FieldRequired);
-    send(&member, "image/png", vec![0; 4 * 1024 * 1024 + 1])
-        .await
-        .expect_error(ErrorCode::PayloadTooLarge);
+    let answer = send(&member, "image/png", Vec::new()).await;
+    answer.expect_field_error("avatar", ErrorCode::FieldRequired);
+    let answer = send(&member, "multipart/form-data; boundary=limit", form("other", PICTURE)).await;
+    answer.expect_field_error("avatar", ErrorCode::FieldRequired);
+    let answer = send(&member, "image/png", vec![0; 4 * 1024 * 1024 + 1]).await;
+    answer.expect_error(ErrorCode::PayloadTooLarge);
     send(
         &member,
         "multipart/form-data; boundary=limit",
@@ -87,9 +81,8 @@ async fn invalid_picture_is_rejected_with_its_reason() {
     )
     .await
     .expect_error(ErrorCode::PayloadTooLarge);
-    send(&world.anonymous(), "image/png", PICTURE.to_vec())
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
+    let answer = send(&world.anonymous(), "image/png", PICTURE.to_vec()).await;
+    answer.expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -104,20 +97,17 @@ async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
     .concat();
     let length = (chunks.len() as u32 + 4).to_le_bytes();
     let animated = [b"RIFF", &length[..], b"WEBP", &chunks].concat();
-    let world = World::new().await;
-    let member = world.member().await;
+    let (_, member) = World::with_member().await;
     send(&member, "image/webp", LOSSY.to_vec()).await.expect_success(Message::AvatarUpdated);
     for refused in [LOSSLESS.to_vec(), animated] {
-        send(&member, "image/webp", refused)
-            .await
-            .expect_field_error("avatar", ErrorCode::AvatarInvalid);
+        let answer = send(&member, "image/webp", refused).await;
+        answer.expect_field_error("avatar", ErrorCode::AvatarInvalid);
     }
 }
 
 #[tokio::test]
 async fn unreachable_bucket_keeps_the_previous_picture() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     send(&member, "image/png", PICTURE.to_vec()).await.expect_error(ErrorCode::Unavailable);
     world.clear_faults();
@@ -129,28 +119,23 @@ async fn unreachable_bucket_keeps_the_previous_picture() {
 
 #[tokio::test]
 async fn eleventh_decoded_picture_within_an_hour_is_refused() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for _ in 0..9 {
         send(&member, "image/png", PICTURE.to_vec()).await.expect_success(Message::AvatarUpdated);
     }
     // These two are not decoded and do not count.
-    send(&member, "image/gif", PICTURE.to_vec())
-        .await
-        .expect_error(ErrorCode::UnsupportedMediaType);
-    send(&member, "image/png", vec![0; 4 * 1024 * 1024 + 1])
-        .await
-        .expect_error(ErrorCode::PayloadTooLarge);
-    send(&member, "image/png", b"no picture".to_vec())
-        .await
-        .expect_field_error("avatar", ErrorCode::AvatarInvalid);
+    let answer = send(&member, "image/gif", PICTURE.to_vec()).await;
+    answer.expect_error(ErrorCode::UnsupportedMediaType);
+    let answer = send(&member, "image/png", vec![0; 4 * 1024 * 1024 + 1]).await;
+    answer.expect_error(ErrorCode::PayloadTooLarge);
+    let answer = send(&member, "image/png", b"no picture".to_vec()).await;
+    answer.expect_field_error("avatar", ErrorCode::AvatarInvalid);
     let refused = send(&member, "image/png", PICTURE.to_vec()).await;
     refused.expect_error(ErrorCode::TooManyAttempts);
     let seconds: u64 = refused.header("retry-after").parse().unwrap();
     assert!((1..=3600).contains(&seconds), "{seconds}");
-    send(&world.member().await, "image/png", PICTURE.to_vec())
-        .await
-        .expect_success(Message::AvatarUpdated);
+    let answer = send(&world.member().await, "image/png", PICTURE.to_vec()).await;
+    answer.expect_success(Message::AvatarUpdated);
     world.clock().advance(Duration::from_secs(3600));
     send(&member, "image/png", PICTURE.to_vec()).await.expect_success(Message::AvatarUpdated);
 }
@@ -207,8 +192,7 @@ async fn change_without_an_answer_keeps_the_picture_in_force() {
 /// A second object could outlive a replacement or an erasure that deletes the first one meanwhile.
 #[tokio::test]
 async fn picture_in_force_sent_again_is_not_stored_again() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     send(&member, "image/png", PICTURE.to_vec()).await.expect_success(Message::AvatarUpdated);
     let before = served_avatar(&world, &member).await;
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse).on("PutObject"));

@@ -160,8 +160,7 @@ async fn bounce_or_complaint_stops_notices_and_anonymous_codes() {
 
 #[tokio::test]
 async fn other_feedback_stops_nothing() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let (email, now) = (email_of(&member), world.clock().now());
     let mut transient = record(BOUNCE, &email, now);
     transient["bounce"]["bounceType"] = "Transient".into();
@@ -185,8 +184,7 @@ async fn other_feedback_stops_nothing() {
 
 #[tokio::test]
 async fn code_of_the_own_session_goes_once_a_day_and_ends_the_stop() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let (email, user) = (email_of(&member), member.user().user_id);
     report(&world, COMPLAINT, &email).await;
     for expected in [1, 1] {
@@ -216,13 +214,10 @@ async fn code_of_the_own_session_goes_once_a_day_and_ends_the_stop() {
 
 #[tokio::test]
 async fn feedback_on_an_older_mail_does_not_stop_mails_again() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let email = email_of(&member);
-    let (first, second) = (
-        record(BOUNCE, &email, world.clock().now()),
-        record(COMPLAINT, &email, world.clock().now()),
-    );
+    let first = record(BOUNCE, &email, world.clock().now());
+    let second = record(COMPLAINT, &email, world.clock().now());
     for _ in 0..2 {
         invoke(&world, first.clone()).await.unwrap();
     }

@@ -30,27 +30,18 @@ fn without(mut payload: Value, field: &str) -> Value {
 #[tokio::test]
 async fn registered_account_can_sign_in() {
     let world = World::new().await;
-    let body = world
-        .anonymous()
-        .post("/users/register", payload(&world).await)
-        .await
-        .expect_success(Message::UserRegistered);
+    let answer = world.anonymous().post("/users/register", payload(&world).await).await;
+    let body = answer.expect_success(Message::UserRegistered);
     let user = body["user"].as_object().unwrap();
     assert_eq!(user.len(), 18);
     assert_eq!(user["profile"], "MB");
     assert_eq!((&user["isActive"], &user["isVerified"]), (&json!(true), &json!(false)));
     assert_eq!((&user["phoneCode"], &user["phone"]), (&json!("216"), &json!("20123456")));
     assert_eq!(user["lastActive"], user["DoC"]);
-    world
-        .anonymous()
-        .login("amel@example.org", "clé de sol et fa")
-        .await
-        .expect_success(Message::LoginSuccess);
-    world
-        .anonymous()
-        .login("amel@example.org", "cle\u{301} de sol et fa")
-        .await
-        .expect_success(Message::LoginSuccess);
+    let answer = world.anonymous().login("amel@example.org", "clé de sol et fa").await;
+    answer.expect_success(Message::LoginSuccess);
+    let answer = world.anonymous().login("amel@example.org", "cle\u{301} de sol et fa").await;
+    answer.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -58,11 +49,8 @@ async fn optional_fields_may_be_omitted() {
     let world = World::new().await;
     let payload =
         without(without(without(payload(&world).await, "phone"), "phoneCode"), "confirmPassword");
-    let body = world
-        .anonymous()
-        .post("/users/register", payload)
-        .await
-        .expect_success(Message::UserRegistered);
+    let answer = world.anonymous().post("/users/register", payload).await;
+    let body = answer.expect_success(Message::UserRegistered);
     assert_eq!((&body["user"]["phoneCode"], &body["user"]["phone"]), (&json!(""), &json!("")));
 }
 
@@ -83,12 +71,8 @@ async fn privileged_and_unknown_fields_are_ignored() {
     ] {
         payload[field] = value;
     }
-    let user = world
-        .anonymous()
-        .post("/users/register", payload)
-        .await
-        .expect_success(Message::UserRegistered)["user"]
-        .clone();
+    let answer = world.anonymous().post("/users/register", payload).await;
+    let user = answer.expect_success(Message::UserRegistered)["user"].clone();
     assert_eq!(
         (&user["profile"], &user["role"], &user["permissions"]),
         (&json!("MB"), &json!(null), &json!("[]"))
@@ -101,61 +85,27 @@ async fn privileged_and_unknown_fields_are_ignored() {
 }
 
 #[tokio::test]
-async fn invalid_field_is_reported_with_its_error_code() {
-    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+async fn rules_beyond_the_schema_are_reported() {
+    let world = World::new().await;
     let anonymous = world.anonymous();
     let payload = payload(&world).await;
     for (field, value, error_code) in [
-        ("name", json!(null), ErrorCode::FieldRequired),
-        ("name", json!("   "), ErrorCode::FieldRequired),
-        ("name", json!(7), ErrorCode::FieldType),
-        ("name", json!("a".repeat(101)), ErrorCode::FieldLength),
-        ("lastName", json!("a\u{0}b"), ErrorCode::FieldFormat),
-        ("lastName", json!("a\nb"), ErrorCode::FieldFormat),
-        ("email", json!("amel"), ErrorCode::EmailInvalid),
-        ("email", json!(""), ErrorCode::FieldRequired),
-        ("email", json!("a@b@c"), ErrorCode::EmailInvalid),
-        ("email", json!(1), ErrorCode::FieldType),
-        ("password", json!("court"), ErrorCode::PasswordTooShort),
-        ("password", json!("x".repeat(129)), ErrorCode::FieldLength),
-        ("password", json!("Motdepasse1"), ErrorCode::PasswordTooCommon),
-        ("password", json!("password123"), ErrorCode::PasswordTooCommon),
-        ("password", json!("j'aime AMEL fort"), ErrorCode::PasswordTooCommon),
-        ("password", json!("trabelsi 2026 !"), ErrorCode::PasswordTooCommon),
-        ("password", json!("vive halqa 2026"), ErrorCode::PasswordTooCommon),
-        ("password", json!("avec\u{0}zéro dedans"), ErrorCode::FieldFormat),
-        ("confirmPassword", json!("autre chose"), ErrorCode::PasswordMismatch),
-        ("confirmPassword", json!(null), ErrorCode::FieldType),
-        ("phone", json!(""), ErrorCode::FieldRequired),
-        ("phone", json!("123"), ErrorCode::FieldValue),
-        ("phone", json!("20 12 34"), ErrorCode::FieldFormat),
-        ("phone", json!(20123456), ErrorCode::FieldType),
-        ("phoneCode", json!("+216"), ErrorCode::FieldFormat),
-        ("committeeID", json!("0198c0de-0000-7000-8000-000000000001"), ErrorCode::CommitteeInvalid),
-        ("committeeID", json!("x"), ErrorCode::CommitteeInvalid),
-        ("committeeID", json!(null), ErrorCode::FieldRequired),
-        ("committeeID", json!(5), ErrorCode::FieldType),
+        ("password", "Motdepasse1", ErrorCode::PasswordTooCommon),
+        ("password", "j'aime AMEL fort", ErrorCode::PasswordTooCommon),
+        ("password", "trabelsi 2026 !", ErrorCode::PasswordTooCommon),
+        ("password", "vive halqa 2026", ErrorCode::PasswordTooCommon),
+        ("password", "avec\u{0}zéro dedans", ErrorCode::FieldFormat),
+        ("confirmPassword", "autre chose", ErrorCode::PasswordMismatch),
+        ("phone", "123", ErrorCode::FieldValue),
+        ("phoneCode", "+216", ErrorCode::FieldFormat),
+        ("committeeID", "0198c0de-0000-7000-8000-000000000001", ErrorCode::CommitteeInvalid),
     ] {
-        let mut payload = but(payload.clone(), field, value.clone());
+        let mut payload = but(payload.clone(), field, json!(value));
         if field == "password" {
-            payload["confirmPassword"] = value;
+            payload["confirmPassword"] = json!(value);
         }
         anonymous.post("/users/register", payload).await.expect_field_error(field, error_code);
     }
-}
-
-#[tokio::test]
-async fn phone_needs_both_parts_or_none() {
-    let world = World::new().await;
-    let anonymous = world.anonymous();
-    anonymous
-        .post("/users/register", without(payload(&world).await, "phone"))
-        .await
-        .expect_field_error("phone", ErrorCode::FieldRequired);
-    anonymous
-        .post("/users/register", without(payload(&world).await, "phoneCode"))
-        .await
-        .expect_field_error("phoneCode", ErrorCode::FieldRequired);
 }
 
 #[tokio::test]
@@ -176,11 +126,8 @@ async fn several_invalid_fields_are_reported_together() {
 #[tokio::test]
 async fn address_can_be_registered_once_in_any_spelling() {
     let world = World::new().await;
-    world
-        .anonymous()
-        .post("/users/register", payload(&world).await)
-        .await
-        .expect_success(Message::UserRegistered);
+    let answer = world.anonymous().post("/users/register", payload(&world).await).await;
+    answer.expect_success(Message::UserRegistered);
     for email in ["amel@example.org", " AMEL@EXAMPLE.ORG ", "amel@EXAMPLE.org"] {
         let again = world
             .anonymous()
@@ -236,18 +183,6 @@ async fn registrations_in_one_committee_do_not_conflict() {
 }
 
 #[tokio::test]
-async fn registration_in_a_closed_committee_is_rejected() {
-    let world = World::new().await;
-    let closed = world.another_committee("Fermé", false).await;
-    let payload = but(payload(&world).await, "committeeID", json!(closed));
-    world
-        .anonymous()
-        .post("/users/register", payload)
-        .await
-        .expect_field_error("committeeID", ErrorCode::CommitteeInvalid);
-}
-
-#[tokio::test]
 async fn closed_registration_returns_403_before_reading_the_body() {
     let world = World::with(&[("REGISTRATION", "closed")]).await;
     world.anonymous().post("/users/register", json!({})).await.expect_error(ErrorCode::Forbidden);
@@ -259,18 +194,12 @@ async fn registrations_per_network_and_hour_are_limited() {
     let anonymous = world.anonymous();
     let payload = payload(&world).await;
     anonymous.post("/users/register", json!({})).await.expect_error(ErrorCode::Validation);
-    anonymous
-        .post("/users/register", payload.clone())
-        .await
-        .expect_success(Message::UserRegistered);
-    anonymous
-        .post("/users/register", payload.clone())
-        .await
-        .expect_error(ErrorCode::EmailAlreadyUsed);
-    anonymous
-        .post("/users/register", payload.clone())
-        .await
-        .expect_error(ErrorCode::TooManyAttempts);
+    let answer = anonymous.post("/users/register", payload.clone()).await;
+    answer.expect_success(Message::UserRegistered);
+    let answer = anonymous.post("/users/register", payload.clone()).await;
+    answer.expect_error(ErrorCode::EmailAlreadyUsed);
+    let answer = anonymous.post("/users/register", payload.clone()).await;
+    answer.expect_error(ErrorCode::TooManyAttempts);
     world
         .anonymous()
         .post("/users/register", but(payload, "email", json!("autre@example.org")))
@@ -281,11 +210,8 @@ async fn registrations_per_network_and_hour_are_limited() {
 #[tokio::test]
 async fn passwords_are_not_stored_readable_nor_addresses_in_keys() {
     let world = World::new().await;
-    world
-        .anonymous()
-        .post("/users/register", payload(&world).await)
-        .await
-        .expect_success(Message::UserRegistered);
+    let answer = world.anonymous().post("/users/register", payload(&world).await).await;
+    answer.expect_success(Message::UserRegistered);
     for item in world.items("records").iter().chain(&world.items("transient")) {
         let text = item.to_string();
         assert!(!text.contains("clé de sol"), "{text}");

@@ -19,11 +19,8 @@ async fn member_with_number(world: &World) -> Person {
 
 async fn ask_for_code(world: &World, email: &str, method: &str) {
     let body = json!({ "email": email, "sendMethode": method });
-    world
-        .anonymous()
-        .post("/auth/passwordless", body)
-        .await
-        .expect_success(Message::PasswordlessSent);
+    let answer = world.anonymous().post("/auth/passwordless", body).await;
+    answer.expect_success(Message::PasswordlessSent);
 }
 
 /// Resets the password with the code of a mail.
@@ -52,10 +49,8 @@ async fn number_gets_no_codes_after_reset_by_mail_or_deactivation() {
             let admin = world.admin().await;
             for is_active in [false, true] {
                 let path = format!("/users/user-status/{}", user.user_id);
-                admin
-                    .put(&path, json!({ "isActive": is_active }))
-                    .await
-                    .expect_success(Message::UserStatusUpdated);
+                let answer = admin.put(&path, json!({ "isActive": is_active })).await;
+                answer.expect_success(Message::UserStatusUpdated);
             }
         }
         world.clock().advance(Duration::from_secs(60));
@@ -87,8 +82,7 @@ async fn answer_after_reset(
 
 #[tokio::test]
 async fn change_of_address_under_way_fails_after_the_reset() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let path = format!("/users/{}", member.user().user_id);
     let body = json!({ "email": "voleur@example.org", "password": PASSWORD });
     let email = member.user().email.as_str();
@@ -99,8 +93,7 @@ async fn change_of_address_under_way_fails_after_the_reset() {
 
 #[tokio::test]
 async fn erasure_under_way_fails_after_the_reset() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let path = format!("/api/v1/users/{}", member.user().user_id);
     let body = json!({ "password": PASSWORD }).to_string().into();
     let (person, email) = (member.json(), member.user().email.as_str());
@@ -144,8 +137,7 @@ async fn code_texted_to_a_former_number_is_invalid() {
 
 #[tokio::test]
 async fn enrolments_end_codes_ten_times_an_hour_at_most() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     for _ in 0..10 {
         TotpApp::enrolled_by(&world, &member).await;
     }
@@ -158,8 +150,7 @@ async fn enrolments_end_codes_ten_times_an_hour_at_most() {
 
 #[tokio::test]
 async fn password_changes_ten_times_an_hour_at_most() {
-    let world = World::new().await;
-    let member = world.member().await;
+    let (world, member) = World::with_member().await;
     let mut old = PASSWORD.to_owned();
     for number in 0..11 {
         let new = format!("le phare de Kelibia {number}");
