@@ -66,7 +66,8 @@ async fn twenty_concurrent_writers_with_one_version_one_succeeds() {
         body["courseSubTitle"] = json!(format!("Niveau {number}"));
         tokio::spawn(async move { trainer.put(&path, body).await })
     });
-    let answers: Vec<_> = join_all(writers).await.into_iter().map(Result::unwrap).collect();
+    let answers = world.race(2, join_all(writers)).await;
+    let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     assert_eq!(
         (
@@ -95,7 +96,8 @@ async fn twenty_concurrent_creators_of_one_course_one_succeeds() {
             trainer.put(&path, payload(&format!("Soudure {number}"))).await.status
         })
     });
-    let statuses: Vec<u16> = join_all(writers).await.into_iter().map(Result::unwrap).collect();
+    let statuses = world.race(2, join_all(writers)).await;
+    let statuses: Vec<u16> = statuses.into_iter().map(Result::unwrap).collect();
     assert_eq!(
         (
             statuses.iter().filter(|status| **status == 201).count(),
