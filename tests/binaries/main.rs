@@ -1,5 +1,9 @@
 //! Sends unusual events to the real binaries as Lambda does: through lambda_runtime, lambda_http and the guard.
-#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on has failed"
+)]
 
 use std::{
     collections::HashMap,
@@ -7,6 +11,7 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -54,11 +59,10 @@ impl Function {
     }
 }
 
-/// Builds the binaries and returns their folder.
-fn binaries() -> PathBuf {
+/// A command of cargo in the root of the workspace.
+fn cargo() -> Command {
     let mut cargo = Command::new(env!("CARGO"));
-    // With all targets, so that the features are those of the test build and nothing is compiled twice.
-    cargo.args(["build", "--workspace", "--all-targets", "--quiet"]).current_dir(ROOT);
+    cargo.current_dir(ROOT);
     // Cargo describes the package of a running test in its environment, and the build script of ring runs again when
     // that differs: then half of the workspace would be compiled again, here and in the next build.
     for name in [
@@ -72,6 +76,14 @@ fn binaries() -> PathBuf {
     ] {
         cargo.env_remove(name);
     }
+    cargo
+}
+
+/// Builds the binaries and returns their folder.
+fn binaries() -> PathBuf {
+    let mut cargo = cargo();
+    // With all targets, so that the features are those of the test build and nothing is compiled twice.
+    cargo.args(["build", "--workspace", "--all-targets", "--quiet"]);
     assert!(cargo.status().is_ok_and(|status| status.success()), "cargo build");
     let test = std::env::current_exe().expect("a test has a path");
     let folder = test.ancestors().nth(2).expect("target/<profile>/deps");
@@ -195,4 +207,50 @@ fn cargo_dev_without_terminal_resets_only_with_yes() {
     assert!(!is_done && output.contains("cargo dev rest"), "{output}");
     let (is_done, output) = dev(&binaries, &folder, &["check"]);
     assert!(is_done, "{output}");
+}
+
+/// `cargo lambda watch`. Dropping it ends the process, and the functions that it started.
+struct Watch(Child);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cargo_lambda_invokes_a_function_with_the_environment_of_cargo_dev() {
+    let version = cargo().args(["lambda", "--version"]).output().expect("cargo runs");
+    if !version.status.success() {
+        println!("skipped: cargo-lambda is not installed");
+        return;
+    }
+    let world = World::new().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    world.settings().tell(world.cloud(), folder.path()).expect("the file can be written");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port().to_string();
+    drop(listener);
+    let at = ["--invoke-address", "127.0.0.1", "--invoke-port", &port];
+    let mut watch = cargo();
+    watch.args(["lambda", "watch", "--ignore-changes", "--env-file"]);
+    watch.arg(folder.path().join("environment")).args(at);
+    let _watch = Watch(watch.spawn().expect("cargo lambda starts"));
+    // The first call compiles the function.
+    let mut answer = None;
+    for _ in 0..60 {
+        let mut invoke = cargo();
+        invoke.args(["lambda", "invoke", "auth", "--data-file", "events/auth/login.json"]);
+        let invoked = invoke.args(at).output().expect("cargo lambda starts");
+        if invoked.status.success() {
+            answer = Some(invoked.stdout);
+            break;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let answer = answer.expect("the function answers");
+    let answer: LambdaAnswer = serde_json::from_slice(&answer).expect("a complete response");
+    let body: Value = serde_json::from_str(&answer.body).expect("the body is JSON");
+    assert_eq!((answer.status_code, &body["code"]), (401, &json!(401)));
 }
