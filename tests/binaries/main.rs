@@ -228,14 +228,17 @@ async fn cargo_lambda_invokes_a_function_with_the_environment_of_cargo_dev() {
     }
     let world = World::new().await;
     let folder = tempfile::tempdir().expect("a folder");
-    world.settings().tell(world.cloud(), folder.path()).expect("the file can be written");
+    // Where Cargo.toml says that it is, below the current folder.
+    let data = folder.path().join(".local");
+    fs::create_dir(&data).expect("a folder");
+    world.settings().tell(world.cloud(), &data).expect("the file can be written");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port().to_string();
     drop(listener);
     let at = ["--invoke-address", "127.0.0.1", "--invoke-port", &port];
     let mut watch = cargo();
-    watch.args(["lambda", "watch", "--ignore-changes", "--env-file"]);
-    watch.arg(folder.path().join("environment")).args(at);
+    watch.args(["lambda", "watch", "--ignore-changes", "--manifest-path"]);
+    watch.arg(format!("{ROOT}/Cargo.toml")).args(at).current_dir(&folder);
     let _watch = Watch(watch.spawn().expect("cargo lambda starts"));
     // The first call compiles the function.
     let mut answer = None;
