@@ -47,12 +47,6 @@ fn all_routes() -> Vec<(&'static str, Route)> {
     dev::routes(world.setup()).unwrap()
 }
 
-/// Every route of the functions: function, and `GET /path`.
-fn routes() -> Vec<(String, String)> {
-    let name = |route: Route| format!("{} {}", route.method, route.path);
-    all_routes().into_iter().map(|(function, route)| (function.to_owned(), name(route))).collect()
-}
-
 /// The paths whose GET changes or sends something.
 fn effects() -> BTreeSet<String> {
     let routes = all_routes().into_iter().filter(|(_, route)| route.has_effect);

@@ -14,8 +14,6 @@ type Arguments = Punctuated<Expr, Token![,]>;
 #[derive(Default)]
 pub(crate) struct Call {
     pub(crate) name: String,
-    /// The first argument if it is a string.
-    pub(crate) text: Option<String>,
 }
 
 #[derive(Default)]
@@ -59,12 +57,8 @@ impl Source {
 
     fn call(&mut self, name: &str, arguments: &Arguments) {
         arguments.iter().for_each(|value| self.visit_expr(value));
-        let text = match arguments.first() {
-            Some(Expr::Lit(value)) if let Lit::Str(text) = &value.lit => Some(text.value()),
-            _ => None,
-        };
         let name = name.rsplit("::").next().unwrap_or_default().to_owned();
-        self.calls.push(Call { name, text });
+        self.calls.push(Call { name });
     }
 
     fn import(&mut self, start: &str, tree: &UseTree) {

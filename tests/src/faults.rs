@@ -1,6 +1,13 @@
-//! Faults of the services of a World's cloud.
+//! Faults of the services of a World's cloud, and concurrent requests to it.
 
-use cloud::faults::{Fault, Mode, Service};
+use std::pin::pin;
+
+use cloud::{
+    Hold,
+    faults::{Fault, Mode, Service},
+};
+
+use futures_util::future::{Either, select};
 
 use crate::World;
 
@@ -18,6 +25,27 @@ impl World {
     /// Injects a fault of kind `mode` into DynamoDB until [`World::clear_faults`].
     pub fn inject(&self, mode: Mode) {
         self.inject_fault(Fault::new(mode));
+    }
+
+    /// Holds back the requests of a DynamoDB `operation` until the guard is released or dropped.
+    pub fn hold(&self, operation: &str) -> Hold {
+        self.cloud().hold(operation)
+    }
+
+    /// The result of `requests`, of which `count` transactions stand side by side before the first one is executed: each
+    /// request has read and decided before another one writes. Fails if fewer get as far as their transaction.
+    pub async fn race<T>(&self, count: usize, requests: impl Future<Output = T>) -> T {
+        let hold = self.hold("TransactWriteItems");
+        let start = pin!(async {
+            hold.reached(count).await.expect("the requests are concurrent");
+            hold.release();
+        });
+        match select(pin!(requests), start).await {
+            Either::Left(_) => {
+                panic!("fewer than {count} requests got as far as their transaction")
+            }
+            Either::Right(((), requests)) => requests.await,
+        }
     }
 
     /// Removes all faults.

@@ -121,7 +121,10 @@ impl Person {
         *request.method_mut() = method.clone();
         *request.uri_mut() = path.parse().expect("a path");
         *request.headers_mut() = self.headers.clone();
-        self.world.cloud().settle();
+        // What a test has written, it may read: only requests that change something meet a stale store.
+        if [Method::GET, Method::HEAD].contains(&method) {
+            self.world.cloud().settle();
+        }
         // Boxed, because a test with many requests would overflow its stack.
         let answer = Answer::new(Box::pin(self.world.edge().answer(request, self.ip)).await);
         Document::get().check(&method, path, &answer);

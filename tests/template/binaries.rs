@@ -1,4 +1,5 @@
 //! Sends unusual events to the real binaries as Lambda does: through lambda_runtime, lambda_http and the guard.
+#![expect(clippy::print_stdout, reason = "says that a test was skipped")]
 
 use std::{
     collections::HashMap,
@@ -6,6 +7,7 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -53,16 +55,10 @@ impl Function {
     }
 }
 
-/// Builds the binaries as they are now, in the profile of this test, and returns their folder.
-fn binaries() -> PathBuf {
-    let test = std::env::current_exe().expect("a test has a path");
-    let folder = test.ancestors().nth(2).expect("target/<profile>/deps");
-    let profile = folder.file_name().map(|name| name.to_string_lossy().replace("debug", "dev"));
+/// A command of cargo in the root of the workspace.
+fn cargo() -> Command {
     let mut cargo = Command::new(env!("CARGO"));
-    // With all targets, so that the features are those of the test build and nothing is compiled twice.
-    cargo.args(["build", "--workspace", "--all-targets", "--quiet"]).current_dir(ROOT);
-    cargo.args(["--profile", &profile.expect("a profile")]);
-    cargo.env("CARGO_TARGET_DIR", folder.parent().expect("target"));
+    cargo.current_dir(ROOT);
     // Cargo describes the package of a running test in its environment, and the build script of ring runs again when
     // that differs: then half of the workspace would be compiled again, here and in the next build.
     for name in [
@@ -76,6 +72,19 @@ fn binaries() -> PathBuf {
     ] {
         cargo.env_remove(name);
     }
+    cargo
+}
+
+/// Builds the binaries as they are now, in the profile of this test, and returns their folder.
+fn binaries() -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    let folder = test.ancestors().nth(2).expect("target/<profile>/deps");
+    let profile = folder.file_name().map(|name| name.to_string_lossy().replace("debug", "dev"));
+    let mut cargo = cargo();
+    // With all targets, so that the features are those of the test build and nothing is compiled twice.
+    cargo.args(["build", "--workspace", "--all-targets", "--quiet"]);
+    cargo.args(["--profile", &profile.expect("a profile")]);
+    cargo.env("CARGO_TARGET_DIR", folder.parent().expect("target"));
     assert!(cargo.status().is_ok_and(|status| status.success()), "cargo build");
     folder.to_owned()
 }
@@ -195,4 +204,53 @@ fn cargo_dev_without_terminal_resets_only_with_yes() {
     assert!(is_done && output.contains("update"), "{output}");
     let (is_done, output) = dev(&binaries, &folder, &["rest"]);
     assert!(!is_done && output.contains("cargo dev rest"), "{output}");
+}
+
+/// `cargo lambda watch`. Dropping it ends the process, and the functions that it started.
+struct Watch(Child);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cargo_lambda_invokes_a_function_with_the_environment_of_cargo_dev() {
+    let version = cargo().args(["lambda", "--version"]).output().expect("cargo runs");
+    if !version.status.success() {
+        println!("skipped: cargo-lambda is not installed");
+        return;
+    }
+    let world = World::new().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    // Where Cargo.toml says that it is, below the current folder.
+    let data = folder.path().join(".local");
+    fs::create_dir(&data).expect("a folder");
+    world.settings().tell(world.cloud(), &data).expect("the file can be written");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port().to_string();
+    drop(listener);
+    let at = ["--invoke-address", "127.0.0.1", "--invoke-port", &port];
+    let mut watch = cargo();
+    watch.args(["lambda", "watch", "--ignore-changes", "--manifest-path"]);
+    watch.arg(format!("{ROOT}/Cargo.toml")).args(at).current_dir(&folder);
+    let _watch = Watch(watch.spawn().expect("cargo lambda starts"));
+    // The first call compiles the function.
+    let mut answer = None;
+    for _ in 0..60 {
+        let mut invoke = cargo();
+        invoke.args(["lambda", "invoke", "auth", "--data-file", "events/auth/login.json"]);
+        let invoked = invoke.args(at).output().expect("cargo lambda starts");
+        if invoked.status.success() {
+            answer = Some(invoked.stdout);
+            break;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let answer = answer.expect("the function answers");
+    let answer: LambdaAnswer = serde_json::from_slice(&answer).expect("a complete response");
+    let body: Value = serde_json::from_str(&answer.body).expect("the body is JSON");
+    assert_eq!((answer.status_code, &body["code"]), (401, &json!(401)));
 }

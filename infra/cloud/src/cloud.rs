@@ -28,6 +28,7 @@ use crate::{
     faults::Faults,
     gate::{CloudEndpoint, accept},
     guard::Authorizer,
+    hold::{Hold, Holds},
     parameters::Parameters,
     recorder::Recorder,
     signature::AccessKey,
@@ -52,7 +53,7 @@ pub enum Consumer {
 
 /// How far an event source mapping has read the stream.
 struct StreamReader {
-    position: Option<String>,
+    position: String,
     /// Records that will be delivered once more.
     late: Vec<Value>,
 }
@@ -72,6 +73,7 @@ pub struct Cloud {
     /// Of the dispatcher and of the worker.
     readers: Arc<[Mutex<StreamReader>; 2]>,
     faults: Faults,
+    holds: Holds,
     guard: Authorizer,
     uapi: Uapi,
     expiry: AbortHandle,
@@ -117,7 +119,7 @@ impl Cloud {
         recorder: Recorder,
         account: Option<&Path>,
     ) -> Result<Self, LocalError> {
-        let faults = Faults::default();
+        let (faults, holds) = (Faults::default(), Holds::default());
         let (key, files_key) = (AccessKey::generate("local"), AccessKey::generate("files"));
         for table in &TABLES {
             tables::make(&database, table)?;
@@ -140,12 +142,12 @@ impl Cloud {
             recorder: recorder.clone(),
             clock: Clock::default(),
             faults: faults.clone(),
+            holds: holds.clone(),
             guard: guard.clone(),
         };
         let latest = latest(&database)?;
-        let readers = [latest.clone(), latest].map(|position| {
-            Mutex::new(StreamReader { position: Some(position), late: Vec::new() })
-        });
+        let readers = [latest.clone(), latest]
+            .map(|position| Mutex::new(StreamReader { position, late: Vec::new() }));
         tokio::spawn(accept(listener, Arc::new(service)));
         let uapi = Uapi::start(account, faults.clone()).await?;
         let expiry = tokio::spawn(expire(database.clone())).abort_handle();
@@ -159,6 +161,7 @@ impl Cloud {
             recorder,
             readers: Arc::new(readers),
             faults,
+            holds,
             guard,
             uapi,
             expiry,
@@ -204,18 +207,27 @@ impl Cloud {
     /// When the stream cannot be read.
     pub fn stream_records(&self, consumer: Consumer) -> Result<Vec<Value>, LocalError> {
         let mut reader = self.reader(consumer);
-        let iterator = match reader.position.take() {
-            Some(iterator) => iterator,
-            None => latest(&self.database)?,
-        };
-        let read = self.database.get_records(request(json!({ "ShardIterator": iterator }))?);
+        let read = request(json!({ "ShardIterator": reader.position }))?;
+        let read = self.database.get_records(read);
         let read =
             read.map_err(|error| LocalError::new(format!("The stream cannot be read: {error}.")))?;
-        reader.position = Some(read.next_shard_iterator.unwrap_or(iterator));
+        if let Some(next) = read.next_shard_iterator {
+            reader.position = next;
+        }
         match json!(read.records) {
             Value::Array(records) => Ok(records),
             _ => Ok(Vec::new()),
         }
+    }
+
+    /// Where `consumer` will read the stream next.
+    pub fn stream_position(&self, consumer: Consumer) -> String {
+        self.reader(consumer).position.clone()
+    }
+
+    /// Makes `consumer` read the stream from `position` once more.
+    pub fn rewind_stream(&self, consumer: Consumer, position: String) {
+        self.reader(consumer).position = position;
     }
 
     /// Keeps `records` of the stream for another delivery to `consumer` and returns those that were kept before.
@@ -235,6 +247,11 @@ impl Cloud {
     /// The faults that are injected.
     pub const fn faults(&self) -> &Faults {
         &self.faults
+    }
+
+    /// Holds back the requests of a DynamoDB `operation`, such as `TransactWriteItems`, until it is released.
+    pub fn hold(&self, operation: &str) -> Hold {
+        self.holds.hold(operation)
     }
 
     /// Sets what DynamoDB may do and this store does not do by itself.

@@ -28,8 +28,10 @@ use tower::ServiceExt;
 
 use crate::{
     REFUSED,
+    connections::next_connection,
     faults::{Fault, Faults, Mode, Service},
     guard::{self, Authorizer, COPY_SOURCE},
+    hold::Holds,
     host,
     parameters::Parameters,
     recorder::{Recorder, ses_error, sns_error, sns_operation},
@@ -39,8 +41,8 @@ use crate::{
 };
 
 pub(crate) async fn accept(listener: TcpListener, endpoint: Arc<CloudEndpoint>) {
-    while let Ok((stream, _)) = listener.accept().await {
-        let _ = stream.set_nodelay(true);
+    loop {
+        let (stream, _) = next_connection(&listener).await;
         let endpoint = Arc::clone(&endpoint);
         let idle_since = Arc::new(Mutex::new(None));
         let service = service_fn(move |request| {
@@ -78,6 +80,7 @@ pub(crate) struct CloudEndpoint {
     pub(crate) recorder: Recorder,
     pub(crate) clock: Clock,
     pub(crate) faults: Faults,
+    pub(crate) holds: Holds,
     pub(crate) guard: Authorizer,
 }
 
@@ -219,6 +222,7 @@ impl CloudEndpoint {
         operation: &str,
         body: &Bytes,
     ) -> Result<Response<Full<Bytes>>, Dropped> {
+        self.holds.pass(operation).await;
         let lag = self.faults.lag();
         let fault = self.faults.inject_fault(Service::Dynamodb, operation);
         let answer = || self.tables.answer(operation, body, fault.as_ref(), lag);

@@ -2,9 +2,11 @@
 //! with another endpoint and contain no code for it.
 
 mod cloud;
+mod connections;
 pub mod faults;
 mod gate;
 pub mod guard;
+mod hold;
 pub mod host;
 mod parameters;
 pub mod random;
@@ -18,6 +20,8 @@ pub mod uapi;
 use std::fmt;
 
 pub use cloud::*;
+pub use connections::next_connection;
+pub use hold::Hold;
 use runtime::ConfigError;
 pub use tables::create_table_request;
 

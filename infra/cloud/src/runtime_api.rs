@@ -15,7 +15,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use crate::LocalError;
+use crate::{LocalError, connections::next_connection};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The headers of every response; the runtime reads those of `invocation/next`.
@@ -53,8 +53,8 @@ impl RuntimeApi {
         let address = listener.local_addr().map_err(|error| LocalError::new(error.to_string()))?;
         let (sender, requests) = mpsc::unbounded_channel();
         let server = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let _ = stream.set_nodelay(true);
+            loop {
+                let (stream, _) = next_connection(&listener).await;
                 let sender = sender.clone();
                 let service = service_fn(move |request| answer(request, sender.clone()));
                 let stream = TokioIo::new(stream);

@@ -23,6 +23,7 @@ use uuid::Uuid;
 
 use crate::{
     LocalError,
+    connections::next_connection,
     faults::{Fault, Faults, Mode, Service},
     host,
 };
@@ -199,8 +200,8 @@ impl Uapi {
 }
 
 async fn accept(listener: TcpListener, uapi: Uapi) {
-    while let Ok((stream, _)) = listener.accept().await {
-        let _ = stream.set_nodelay(true);
+    loop {
+        let (stream, _) = next_connection(&listener).await;
         let uapi = uapi.clone();
         let service = service_fn(move |request| {
             let uapi = uapi.clone();

@@ -109,6 +109,7 @@ pub async fn deliver_to(
     consumers: &Consumers,
     consumer: Consumer,
 ) -> Result<usize, LocalError> {
+    let position = cloud.stream_position(consumer);
     let records = next_records(cloud, consumer)?;
     let is_repeated = !records.is_empty()
         && cloud.faults().inject_fault(Service::Dynamodb, GET_RECORDS).is_some();
@@ -118,7 +119,9 @@ pub async fn deliver_to(
     if is_repeated {
         deliver_poisoned(consumers, consumer, records).await?;
     } else if !records.is_empty() {
-        consumers.invoke(consumer, json!({ "Records": records })).await?;
+        let invoked = consumers.invoke(consumer, json!({ "Records": records })).await;
+        // As on AWS, the batch is delivered again: the position advances only when the function has returned.
+        invoked.inspect_err(|_| cloud.rewind_stream(consumer, position))?;
     }
     if !late.is_empty() {
         // Stable: the records of one item stay in order.

@@ -28,7 +28,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 
 use crate::pages::{self, Pages};
-use cloud::host;
+use cloud::{host, next_connection};
 
 /// The payload limit of API Gateway. Of a longer body only the beginning is passed on: enough to reject it.
 const MAX_BODY: usize = 10 * 1024 * 1024;
@@ -41,11 +41,7 @@ const IDLE: Duration = Duration::from_secs(7);
 pub async fn serve(listener: TcpListener, edge: Edge, pages: Option<Pages>) {
     let gateway = Arc::new(Gateway { edge, pages });
     loop {
-        // Errors such as too many open files are temporary.
-        let Ok((stream, peer)) = listener.accept().await else {
-            continue;
-        };
-        let _ = stream.set_nodelay(true);
+        let (stream, peer) = next_connection(&listener).await;
         let gateway = Arc::clone(&gateway);
         let service = service_fn(move |request| {
             let gateway = Arc::clone(&gateway);

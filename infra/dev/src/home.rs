@@ -135,7 +135,7 @@ impl LocalSettings {
     }
 
     /// Writes the settings that other processes need to use `cloud` to `environment` in `folder`, as lines of
-    /// `NAME=value`. Only the owner can read the file.
+    /// `NAME='value'`: `cargo lambda watch` reads no `+` and no `=` without quotes. Only the owner can read the file.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -143,9 +143,11 @@ impl LocalSettings {
         let file = folder.join("environment");
         let unwritable =
             |error| LocalError::new(format!("{} cannot be written: {error}.", file.display()));
-        let names = cloud.settings().into_iter().map(|(name, _)| name).chain(KEYS);
+        let of_cloud = cloud.settings().into_iter().map(|(name, _)| name);
+        let of_panel = cloud.uapi().settings().into_iter().map(|(name, _)| name);
+        let names = of_cloud.chain(of_panel).chain(KEYS).chain(["PUBLIC_URL"]);
         let lines: String =
-            names.filter_map(|name| Some(format!("{name}={}\n", self.get(name)?))).collect();
+            names.filter_map(|name| Some(format!("{name}='{}'\n", self.get(name)?))).collect();
         // A new file, because an existing one may have wider permissions.
         let _ = fs::remove_file(&file);
         let mut options = fs::OpenOptions::new();

@@ -140,6 +140,12 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
     settings.set_default("SMS_CLAIM_SECONDS", "60");
     let clock = Clock::default();
     settings.tell(&cloud, &folder)?;
+    if mode == Mode::Watch {
+        // Cargo.toml names the file in this folder, whatever DATA_DIR is.
+        let default = root.join(".local");
+        home::make_folder(&default)?;
+        settings.tell(&cloud, &default)?;
+    }
     let setup = settings.setup(clock.clone())?;
     let [email, password] = settings.administrator();
     home::bootstrap(&setup, &email, &password.clone().into()).await?;

@@ -174,8 +174,7 @@ async fn dead_letters(stage: Stage) -> Result<String, String> {
     let lines = dead
         .iter()
         .map(|letter| format!("{}  since {}  {}\n", letter.pk, letter.since, letter.cause));
-    let more = if dead.len() == 100 { " or more" } else { "" };
-    Ok(format!("{}{}{more} dead letters.", lines.collect::<String>(), dead.len()))
+    Ok(format!("{}{} dead letters.", lines.collect::<String>(), dead.len()))
 }
 
 async fn replay(stage: Stage, pk: Option<&str>) -> Result<String, String> {

@@ -33,6 +33,9 @@ impl FromStr for Stage {
 const BUNDLES: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
+/// The default data folder of `cargo dev`.
+const LOCAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.local");
+
 impl Stage {
     /// The SSM path of the keys of `function`.
     pub fn keys_path(self, function: &str) -> String {
@@ -85,8 +88,8 @@ impl Stage {
             }
             Self::Local => {
                 environment.remove("KEYS_PATH");
-                let folder =
-                    environment.get("DATA_DIR").cloned().unwrap_or_else(|| ".local".to_owned());
+                let folder = environment.get("DATA_DIR").cloned();
+                let folder = folder.unwrap_or_else(|| LOCAL.to_owned());
                 let file = format!("{folder}/environment");
                 let text = fs::read_to_string(&file).map_err(|_| {
                     format!("There is no {file}: `cargo dev` writes it while it runs.")
@@ -94,7 +97,7 @@ impl Stage {
                 environment.extend(
                     text.lines()
                         .filter_map(|line| line.split_once('='))
-                        .map(|(name, value)| (name.into(), value.into())),
+                        .map(|(name, value)| (name.into(), value.trim_matches('\'').into())),
                 );
             }
         }

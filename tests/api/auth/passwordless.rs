@@ -85,7 +85,7 @@ async fn link_used_fifty_times_at_once_signs_in_once() {
     let link = world.mailed_link("admin@example.org").await;
     let people: Vec<_> = (0..50).map(|_| world.anonymous()).collect();
     let answers = people.iter().map(|person| until_answered(async || sign_in(person, &link).await));
-    let answers = join_all(answers).await;
+    let answers = world.race(2, join_all(answers)).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
     assert!(answers.iter().all(|answer| [200, 401].contains(&answer.status)), "{answers:?}");
 }

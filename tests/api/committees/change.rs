@@ -54,11 +54,11 @@ async fn concurrent_changes_of_different_fields_both_apply() {
     let (admin, path, _) = created_committee(&world).await;
     for number in 0..10 {
         let (city, region) = (format!("Ville {number}"), format!("Région {number}"));
-        let (one, other) = join(
+        let both = join(
             admin.put(&path, json!({ "city": city })),
             admin.put(&path, json!({ "region": region })),
-        )
-        .await;
+        );
+        let (one, other) = world.race(2, both).await;
         one.expect_success(Message::CommitteeUpdated);
         other.expect_success(Message::CommitteeUpdated);
         let committee = admin.get(&path).await.expect_ok()["committee"].clone();

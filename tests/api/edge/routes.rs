@@ -62,7 +62,7 @@ async fn any_other_path_returns_404_envelope() {
 async fn prefixes_are_configurable() {
     let world = World::with(&[("API_PREFIXES", "/api/v1")]).await;
     assert_eq!(send(&world, "GET", "/api/v1/committees").await.status, 200);
-    send(&world, "GET", "/api/dev/committees").await.expect_error(ErrorCode::NotFound);
+    send(&world, "GET", "/api/dev/committees/1").await.expect_error(ErrorCode::NotFound);
 }
 
 #[tokio::test]

@@ -130,10 +130,8 @@ async fn code_used_fifty_times_at_once_verifies_once() {
     answer.expect_success(Message::VerificationSent);
     let proof = json!({ "email": person.user().email, "code": world.mailed_link(person.user().email.as_str()).await });
     let people: Vec<_> = (0..50).map(|_| world.anonymous()).collect();
-    let answers = join_all(
-        people.iter().map(|person| person.put("/users/email-verification", proof.clone())),
-    )
-    .await;
+    let calls = people.iter().map(|person| person.put("/users/email-verification", proof.clone()));
+    let answers = world.race(2, join_all(calls)).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
 }
 
