@@ -4,7 +4,7 @@ use std::mem;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::{
-    Abi, Attribute, Expr, ExprCall, ExprMethodCall, ItemFn, ItemUse, Lit, Macro, Meta, Path, Token,
+    Abi, Attribute, Expr, ExprCall, ExprMethodCall, ItemFn, ItemUse, Macro, Meta, Path, Token,
     UseTree, parse::Parser, punctuated::Punctuated, visit, visit::Visit,
 };
 
