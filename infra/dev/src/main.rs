@@ -4,7 +4,7 @@ use std::{
     io::{self, ErrorKind, IsTerminal, Write},
     net::Ipv4Addr,
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{Command, ExitCode, Stdio},
 };
 
 use cloud::{Cloud, LocalError};
@@ -115,8 +115,23 @@ async fn write_computed() -> Result<(), LocalError> {
     settings.find(&cloud).with_new_keys().set("PUBLIC_URL", "http://localhost:9000");
     let routes = dev::routes(&settings.setup(Clock::default())?)?;
     update::run(Path::new(ROOT), &routes)?;
+    let measure = ["test", "--workspace", "--test", "api", "--", "--exact", update::COSTS_TEST];
+    run_command(Command::new("cargo").args(measure).env("UPDATE", "1"))?;
+    for page in ["cost", "capacity"] {
+        run_command(&mut Command::new(format!("{ROOT}/infra/bin/{page}")))?;
+    }
     print("Everything computed is up to date.");
     Ok(())
+}
+
+/// Runs `command` in the root of the repository.
+fn run_command(command: &mut Command) -> Result<(), LocalError> {
+    let status = command.current_dir(ROOT).stdout(Stdio::null()).status();
+    if status.is_ok_and(|status| status.success()) {
+        Ok(())
+    } else {
+        Err(LocalError::new(format!("{command:?} failed.")))
+    }
 }
 
 async fn run(mode: Mode) -> Result<(), LocalError> {

@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 
 use crate::operations::{Operation, operations};
 
+/// The test that measures the costs of all endpoints and writes their snapshot.
+pub const COSTS_TEST: &str = "costs::endpoint_costs_match_the_snapshot";
+
 /// A route and the function that serves it.
 type Served = (&'static str, Route);
 

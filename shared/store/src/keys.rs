@@ -207,7 +207,6 @@
 //! | `BREAKER#` | probed at the same time | the probe is a condition | `cpanel/breaker.rs::half_open_breaker_lets_one_caller_through_and_rejects_others` |
 
 mod audits;
-mod costs;
 mod courses;
 mod files;
 mod messages;
@@ -219,7 +218,6 @@ mod sign_in;
 use std::time::Duration;
 
 pub(crate) use audits::*;
-pub use costs::{Budget, COSTS};
 pub use courses::WORDS_DUE;
 pub(crate) use courses::*;
 use data_encoding::HEXLOWER;
