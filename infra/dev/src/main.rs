@@ -24,7 +24,7 @@ const USAGE: &str = "cargo dev …
     seed [--yes]                 adds demonstration data, once, then runs the service
     watch                        runs the Lambda binaries instead, with cargo lambda
     reset [--yes]                deletes the data folder
-    update                       writes what is computed: sample events, tables, costs, the key page
+    update                       writes what is computed: sample events, tables, costs and their pages
     --help                       prints this text
   --yes does not ask. Settings: infra/settings.md, such as PORT and DATA_DIR.";
 
