@@ -430,7 +430,7 @@ async fn item_has_400_kb_sort_key_1024_bytes_and_page_1_mb() {
     assert!(answer.get("LastEvaluatedKey").is_some(), "more than 1 MB in a page");
 }
 
-/// `shared/store/src/keys/costs.rs` and `infra/cost.md` follow from these.
+/// `infra/costs.json` and `infra/cost.md` follow from these.
 #[tokio::test]
 async fn write_takes_a_unit_per_kilobyte_and_index_entry() {
     let partition = Partition::new("units").await;
