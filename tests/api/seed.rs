@@ -66,7 +66,7 @@ async fn send_example(
 }
 
 /// Seeds `world` and sends the example of every operation; returns its method and path, and the answer.
-pub(crate) async fn pressed(world: &World) -> Vec<(String, Answer)> {
+pub(crate) async fn answers_to_examples(world: &World) -> Vec<(String, Answer)> {
     world.seed().await;
     let offered = seed::accounts(&world.setup().store, ["", ""]).await.unwrap();
     assert_eq!(offered.len(), 4, "{offered:?}");
@@ -85,7 +85,7 @@ pub(crate) async fn pressed(world: &World) -> Vec<(String, Answer)> {
 #[tokio::test]
 async fn examples_of_the_document_succeed_in_a_seeded_store() {
     let world = World::with(&[("RATE_LIMIT", "10000")]).await;
-    let answers = pressed(&world).await;
+    let answers = answers_to_examples(&world).await;
     let refused = answers.iter().filter(|(_, answer)| !(200..300).contains(&answer.status));
     let refused: Vec<_> = refused.collect();
     let expected: BTreeSet<&str> = REFUSED.iter().map(|(operation, _)| *operation).collect();

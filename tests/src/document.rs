@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
+use dev::operations::{Operation, operations};
 use http::Method;
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -28,9 +29,8 @@ impl Document {
     pub fn get() -> &'static Self {
         static DOCUMENT: OnceLock<Document> = OnceLock::new();
         DOCUMENT.get_or_init(|| {
-            let root: Value = serde_yaml_ng::from_str(include_str!("../../infra/api/openapi.yaml"))
-                .expect("the document is YAML");
-            let mut closed = Value::clone(&root);
+            let root = dev::operations::DOCUMENT.clone();
+            let mut closed = root.clone();
             close(&mut closed);
             Self { root, closed, validators: Mutex::default() }
         })
@@ -43,14 +43,8 @@ impl Document {
 
     /// All operations, such as `GET /committees/{committeeId}`.
     pub fn operations(&self) -> Vec<String> {
-        let paths = self.root["paths"].as_object().expect("paths");
-        let methods = |(path, item): (&String, &Value)| {
-            let item = item.as_object().expect("an object");
-            let methods =
-                item.keys().filter(|key| ["get", "put", "post", "delete"].contains(&key.as_str()));
-            methods.map(|method| format!("{} {path}", method.to_uppercase())).collect::<Vec<_>>()
-        };
-        paths.iter().flat_map(methods).collect()
+        let name = |one: Operation| format!("{} {}", one.method, one.path);
+        operations().into_iter().map(name).collect()
     }
 
     /// Asserts that status, headers and body of `answer` are documented for the operation.

@@ -42,7 +42,7 @@ pub(crate) fn run(input: &[u8]) {
     );
 }
 
-/// Whether the document opens the operation that a request is for to everybody (`x-access: public`).
+/// Whether the operation of a request is public in the document (`x-access: public`).
 fn is_public(method: &str, target: &str) -> bool {
     static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(operations);
     let method = if method == "HEAD" { "GET" } else { method };

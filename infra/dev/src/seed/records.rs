@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::OPENAPI;
+use crate::operations::DOCUMENT;
 use cloud::LocalError;
 
 /// Fields of a record by their names.
@@ -55,13 +55,11 @@ impl Records {
     fn read() -> Result<Self, String> {
         let own: Value = serde_json::from_str(include_str!("../seed.json"))
             .map_err(|error| error.to_string())?;
-        let document: Value =
-            serde_yaml_ng::from_str(OPENAPI).map_err(|error| error.to_string())?;
         let mut records = Self::default();
         records.collect(&own["records"]);
         // A response to GET shows what is stored; others show what the request makes of it.
         for is_get in [true, false] {
-            let paths = document["paths"].as_object().into_iter().flatten();
+            let paths = DOCUMENT["paths"].as_object().into_iter().flatten();
             let operations = paths.filter_map(|(_, path)| path.as_object()).flatten();
             let chosen = operations.filter(|(method, operation)| {
                 (*method == "get") == is_get && operation["operationId"] != REGISTRATION
