@@ -1,5 +1,5 @@
-//! The sweep, which runs every minute: performs work that the stream has missed or that was postponed, sends the messages
-//! of batches at the configured rate, and rebuilds the search index after a deployment with another version of it.
+//! The sweep, which runs every minute: performs work that the stream has missed or that was postponed, and sends the
+//! messages of batches at the configured rate.
 
 use std::{
     sync::atomic::{AtomicU8, Ordering},
@@ -43,7 +43,6 @@ impl Worker {
         let (started, waiting) = (Started(self), Waiting::new(self));
         tokio::join!(
             self.perform_tasks(),
-            self.rebuild_index(),
             self.0.sender.drain(&started),
             self.0.sender.drain(&waiting),
             self.emit_dead_letter_count()
@@ -83,21 +82,6 @@ impl Worker {
             done.buffer_unordered(AT_ONCE).collect::<()>().await;
             if all < usize::from(PAGE) || Monotonic::now() >= ends {
                 return;
-            }
-        }
-    }
-
-    /// Continues a rebuild of the search index.
-    async fn rebuild_index(&self) {
-        let ends = Monotonic::now() + TASK_TIME;
-        while Monotonic::now() < ends {
-            match self.0.store.rebuild_index(self.0.clock.now()).await {
-                Ok(true) => {}
-                Ok(false) => return,
-                Err(failure) => {
-                    tracing::error!(%failure, "a step of rebuilding the search index failed");
-                    return;
-                }
             }
         }
     }

@@ -268,8 +268,6 @@ pub async fn bootstrap(
         LocalError::new("The setting LOCAL_ADMIN_EMAIL is not a valid e-mail address.")
     })?;
     let now = setup.clock.now();
-    // In new tables the search index is current at once; else the worker rebuilds it.
-    setup.store.rebuild_index(now).await?;
     if setup.store.email_owner(&email).await?.is_some() {
         return Ok(());
     }

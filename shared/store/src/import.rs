@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     StoreError,
     courses::course_put,
-    keys::{self, IndexVersion},
+    keys,
     table::{Item, number, value},
     words::entries,
     write::Write,
@@ -19,21 +19,20 @@ pub fn items_of(course: &Course) -> Result<Vec<Value>, StoreError> {
     if course.outline.state == State::Published {
         // As the worker leaves it.
         item.retain(|name, _| name != "duePk" && name != "dueAt");
-        let name = IndexVersion::CURRENT.attribute().to_owned();
-        item.insert(name, value(&terms(course))?);
+        item.insert("foundBy".to_owned(), value(&terms(course))?);
     }
-    let entries = entries(&course.outline, IndexVersion::CURRENT).into_iter().map(Write::into_item);
+    let entries = entries(&course.outline).into_iter().map(Write::into_item);
     std::iter::once(Ok(item)).chain(entries).map(|item| json(item?)).collect()
 }
 
 /// The terms under which the search index has `course`.
 pub fn terms(course: &Course) -> Vec<String> {
-    IndexVersion::CURRENT.terms(&course.outline)
+    crate::words::terms(&course.outline)
 }
 
 /// The item that counts `courses` published courses with `term`.
 pub fn count_item(term: &str, courses: u64) -> Result<Value, StoreError> {
-    let mut item = keys::term_count(IndexVersion::CURRENT, term).item();
+    let mut item = keys::term_count(term).item();
     item.insert("n".to_owned(), number(courses));
     json(item)
 }

@@ -32,9 +32,8 @@
 //! | course | records | `COURSE#<id>` | `COURSE` | `COMMITTEE#<id>#COURSES#<state>`, `<updatedAt>#<id>` |
 //! | order of its questions | records | `COURSE#<id>` | `ORDER` | |
 //! | question | records | `COURSE#<id>` | `QUESTION#<id>` | |
-//! | stem of a word of a published course | records | `WORD#2#<stem>` | `AT#<publishedAt>#<id>` | |
-//! | approximate number of courses with a stem | records | `WORD#2#<stem>` | `COUNT` | |
-//! | version of the search index, and its rebuild | records | `SEARCH` | `SEARCH` | |
+//! | stem of a word of a published course | records | `WORD#<stem>` | `AT#<publishedAt>#<id>` | |
+//! | approximate number of courses with a stem | records | `WORD#<stem>` | `COUNT` | |
 //! | file | records | `FILE#<id>` | `FILE` | `USER#<id>#FILES`, `<id>` |
 //! | storage usage of a user | records | `USER#<id>` | `USAGE` | |
 //! | outbox message | records | `OUTBOX#<id>` | `OUTBOX` | |
@@ -76,7 +75,6 @@
 //!
 //! A word has at most 2 stems in Latin letters and 8 in Arabic letters, usually 1 and 2; a course has at most 40 words. So
 //! a course of ten words has 10 to 20 entries, and at most 320, each with all stems of the course: 0.2 KB, at most 7 KB.
-//! While the index is rebuilt, entries of the former version stand under `WORD#<word>`, one for each word.
 //!
 //! The index `authored` holds courses under `USER#<id>#COURSES#<state>`, `<updatedAt>#<id>`, text messages under
 //! `USER#<id>#SMS`, `<id>`, and batches under `USER#<id>#BATCHES`, `<id>`. The index `published` holds published
@@ -105,9 +103,8 @@
 //! | the same | a change: 2 units to remove the old entry and 2 to insert the new one | 250 changes of one committee's courses |
 //! | `COURSE#<id>` | course with ten questions: 6 KB, strongly consistent: 2 units | 1,500 reads of one course |
 //! | the same | a change in a transaction: 2 × 2 units | 250 changes of one course |
-//! | `WORD#2#<stem>`, entries | search: at most 500 × 0.2 KB = 100 KB of all stems of a word, eventually consistent: 12.5 units | 240 searches with five frequent words, 2,000 with one word |
+//! | `WORD#<stem>`, entries | search: at most 500 × 0.2 KB = 100 KB of all stems of a word, eventually consistent: 12.5 units | 240 searches with five frequent words, 2,000 with one word |
 //! | the same | publication: 2 units for the entry, 1 for the count | 333 courses with a stem in common |
-//! | `SEARCH` | search: half a unit, eventually consistent; indexing of a course: 1 unit | 3,000 to 6,000 searches; more needs the version in the memory of the function |
 //! | `USER#<id>` in records | `POST /files`: 2 units for the usage | 500 files of one user |
 //! | `USER#<id>` in transient | session of a request: 1 unit | 3,000 requests of one user, whom the rate limit allows 100 in a minute |
 //! | the same | sign-in: 2 units for the session, 2 to 8 for the devices | 100 sign-ins of one user |

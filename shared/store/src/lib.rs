@@ -31,7 +31,6 @@ mod passkeys;
 mod questions;
 mod quotas;
 mod rate;
-mod rebuild;
 mod receipts;
 mod retry;
 mod search;

@@ -20,19 +20,17 @@
 use std::collections::{BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
-use domain::{
-    CourseId, Word,
-    course::{CourseSummary, State},
-};
-use futures_util::future::{try_join, try_join_all};
+use domain::{CourseId, Word, course::CourseSummary};
+use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde_dynamo::from_items;
 
 use crate::{
     Page, Store, StoreError,
-    keys::{self, AT_PREFIX, IndexVersion, Key, Table},
+    keys::{self, AT_PREFIX, Key, Table},
     meter::RequestTimer,
     table::{ListedItem, text},
+    words::terms,
 };
 
 /// Maximum number of entries that one search reads, of all terms of its rarest word.
@@ -58,12 +56,7 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<CourseSummary>, StoreError> {
-        let current = IndexVersion::CURRENT;
-        let entries = self.entries(current, words, position, limit);
-        let (version, mut page) = try_join(self.index_version(), entries).await?;
-        if version != current {
-            page = self.entries(version, words, position, limit).await?;
-        }
+        let page = self.entries(words, position, limit).await?;
         let ids: Vec<CourseId> = page
             .items
             .iter()
@@ -74,11 +67,10 @@ impl Store {
         let found: Vec<ListedItem<CourseSummary>> = self.get_many(&keys, "card").await?;
         let mut found: HashMap<CourseId, CourseSummary> =
             found.into_iter().map(|item| (item.card.course_id, item.card)).collect();
-        let words: Vec<Vec<String>> = words.iter().map(|word| version.terms_of(word)).collect();
+        let words: Vec<Vec<String>> = words.iter().map(Word::stems).collect();
         let has_words = |course: &CourseSummary| {
-            let all = version.terms(course);
-            let has_word = |terms: &Vec<String>| terms.iter().any(|term| all.contains(term));
-            course.state == State::Published && words.iter().all(has_word)
+            let all = terms(course);
+            words.iter().all(|stems| stems.iter().any(|stem| all.contains(stem)))
         };
         let courses = ids.iter().filter_map(|id| found.remove(id)).filter(has_words);
         Ok(Page { items: courses.collect(), last: page.last })
@@ -87,13 +79,12 @@ impl Store {
     /// The sort keys of the entries of courses that match all of `words`.
     async fn entries(
         &self,
-        version: IndexVersion,
         words: &[Word],
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<String>, StoreError> {
-        let words = words.iter().map(|word| version.terms_of(word)).collect();
-        let words = self.rarest_first(version, words).await?;
+        let words = words.iter().map(Word::stems).collect();
+        let words = self.rarest_first(words).await?;
         let Some((rarest, others)) = words.split_first() else {
             return Ok(Page { items: Vec::new(), last: None });
         };
@@ -102,7 +93,7 @@ impl Store {
             if others.is_empty() { usize::from(limit) + 1 } else { MAX_READ / rarest.len().max(1) };
         let pages = rarest
             .iter()
-            .map(|term| keys::term_partition(version, term))
+            .map(|term| keys::term_partition(term))
             .map(|pk| self.entries_in(pk, others, position, limit, read_limit));
         let pages = try_join_all(pages).await?;
         Ok(Page::merged(pages, limit, String::clone, String::clone))
@@ -112,7 +103,6 @@ impl Store {
     /// one only costs reads.
     async fn rarest_first(
         &self,
-        version: IndexVersion,
         mut words: Vec<Vec<String>>,
     ) -> Result<Vec<Vec<String>>, StoreError> {
         if words.len() < 2 {
@@ -120,12 +110,11 @@ impl Store {
         }
         // Two words may have a stem in common, and a batch must not name an item twice.
         let terms: BTreeSet<&String> = words.iter().flatten().collect();
-        let keys: Vec<Key> =
-            terms.into_iter().map(|term| keys::term_count(version, term)).collect();
+        let keys: Vec<Key> = terms.into_iter().map(|term| keys::term_count(term)).collect();
         let counts: Vec<Count> = self.get_many(&keys, "n").await?;
         let counts: HashMap<String, i64> =
             counts.into_iter().map(|count| (count.pk, count.n)).collect();
-        let count = |term: &String| counts.get(&keys::term_partition(version, term)).copied();
+        let count = |term: &String| counts.get(&keys::term_partition(term)).copied();
         words.sort_by_cached_key(|terms| terms.iter().filter_map(count).sum::<i64>());
         Ok(words)
     }

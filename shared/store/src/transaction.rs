@@ -50,8 +50,6 @@ pub enum Part {
     Devices,
     /// A course: it has changed since it was read.
     Course,
-    /// The state of the search index: another process has done this step of its rebuild.
-    SearchIndex,
     /// A file: its status has changed since it was read.
     File,
     /// The storage usage of a user: the quota would be exceeded.

@@ -6,7 +6,7 @@
 //! several.
 
 use domain::{
-    CourseId,
+    CourseId, Word,
     course::{CourseSummary, State},
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -15,10 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     CommitOutcome, Part, Store, StoreError,
     courses::{Stored, course_update, words_due},
-    keys::{self, COURSE_PREFIX, IndexVersion, Key},
-    rebuild::SearchIndex,
+    keys::{self, COURSE_PREFIX, Key},
     retry::Retries,
-    table::read,
     write::Write,
 };
 
@@ -39,20 +37,9 @@ struct Indexed {
     #[serde(flatten)]
     course: Stored,
     #[serde(rename = "foundBy", default)]
-    words: Vec<String>,
-    #[serde(rename = "foundByStems", default)]
-    stems: Vec<String>,
+    terms: Vec<String>,
     #[serde(rename = "duePk")]
     due: Option<String>,
-}
-
-/// The terms of a course in one version of the index.
-struct Terms {
-    version: IndexVersion,
-    /// Whether the index has or will have this version: the entries of others are removed.
-    is_written: bool,
-    indexed: Vec<String>,
-    wanted: Vec<String>,
 }
 
 enum Change {
@@ -65,15 +52,26 @@ pub fn course_id(pk: &str) -> Option<CourseId> {
     pk.strip_prefix(COURSE_PREFIX).map(CourseId::or_none)
 }
 
-/// The entries of `course`, one per term; empty while it is not published.
-pub(crate) fn entries(course: &CourseSummary, version: IndexVersion) -> Vec<Write> {
-    let Some(published_at) = course.published_at.filter(|_| course.state == State::Published)
-    else {
+/// The distinct stems of the words of `course`: at most 320, none while it is not published.
+pub(crate) fn terms(course: &CourseSummary) -> Vec<String> {
+    let mut distinct = Vec::new();
+    if course.state == State::Published {
+        for stem in course.words().iter().flat_map(Word::stems) {
+            if !distinct.contains(&stem) {
+                distinct.push(stem);
+            }
+        }
+    }
+    distinct
+}
+
+/// The entries of `course`, one per term.
+pub(crate) fn entries(course: &CourseSummary) -> Vec<Write> {
+    let Some(published_at) = course.published_at else {
         return Vec::new();
     };
-    let entry = Entry { words: version.terms(course) };
-    let keys =
-        entry.words.iter().map(|term| keys::entry(version, term, published_at, course.course_id));
+    let entry = Entry { words: terms(course) };
+    let keys = entry.words.iter().map(|term| keys::entry(term, published_at, course.course_id));
     keys.map(|key| key.holding(&entry)).collect()
 }
 
@@ -83,34 +81,15 @@ impl Store {
     /// # Errors
     /// As [`update`](Self::update); the course then stays due.
     pub async fn index_course(&self, id: CourseId) -> Result<(), StoreError> {
-        self.write_entries(id, |course| course.due.is_some()).await
-    }
-
-    /// As [`index_course`](Self::index_course), whether the course is due or not.
-    pub(crate) async fn reindex_course(&self, id: CourseId) -> Result<(), StoreError> {
-        self.write_entries(id, |_| true).await
-    }
-
-    async fn write_entries(
-        &self,
-        id: CourseId,
-        is_wanted: impl Fn(&Indexed) -> bool,
-    ) -> Result<(), StoreError> {
         let mut retries = Retries::new();
         loop {
-            let keys = [keys::course(id), keys::search_index()];
-            let [course, index] = self.get_each(keys).await?;
-            let index: SearchIndex = read(index)?.unwrap_or_default();
-            let Some(course) = read::<Indexed>(course)?.filter(&is_wanted) else {
+            let course: Option<Indexed> = self.get(&keys::course(id)).await?;
+            let Some(course) = course.filter(|course| course.due.is_some()) else {
                 return Ok(());
             };
-            let versions = course.terms(&index);
-            let is_current = |terms: &Terms| terms.wanted == terms.indexed;
-            if course.due.is_none() && versions.iter().all(is_current) {
-                return Ok(());
-            }
-            if self.write_changes(&course, &versions).await? {
-                return self.count_changes(&versions).await;
+            let wanted = terms(&course.course.card);
+            if self.write_changes(&course, &wanted).await? {
+                return self.count_changes(&course, &wanted).await;
             }
             retries.pause(StoreError::UpdateConflict).await?;
         }
@@ -118,12 +97,8 @@ impl Store {
 
     /// Returns `false` if the course has changed since it was read. Before the last transaction the course stays due,
     /// and has all terms recorded that it may have entries for.
-    async fn write_changes(
-        &self,
-        course: &Indexed,
-        versions: &[Terms],
-    ) -> Result<bool, StoreError> {
-        let mut changes = course.changes(versions).into_iter().peekable();
+    async fn write_changes(&self, course: &Indexed, wanted: &[String]) -> Result<bool, StoreError> {
+        let mut changes = course.changes(wanted).into_iter().peekable();
         loop {
             let mut tx = self.transaction();
             for change in changes.by_ref().take(MAX_CHANGES) {
@@ -133,8 +108,7 @@ impl Store {
                 }
             }
             let is_last = changes.peek().is_none();
-            let update =
-                if is_last { course.current(versions) } else { course.unfinished(versions) };
+            let update = if is_last { course.current(wanted) } else { course.unfinished(wanted) };
             tx.update(Part::Course, update);
             if tx.commit().await? != CommitOutcome::Committed {
                 return Ok(false);
@@ -145,94 +119,56 @@ impl Store {
         }
     }
 
-    /// Counts the entries of each term, and deletes the counts of a version that is no longer written.
-    async fn count_changes(&self, versions: &[Terms]) -> Result<(), StoreError> {
-        let (written, former): (Vec<&Terms>, Vec<&Terms>) =
-            versions.iter().partition(|terms| terms.is_written);
-        let counts: Vec<Write> = written.into_iter().flat_map(Terms::counts).collect();
+    /// Counts the entries of each term.
+    async fn count_changes(&self, course: &Indexed, wanted: &[String]) -> Result<(), StoreError> {
+        let added = course.added(wanted).map(|term| (term, 1));
+        let removed = course.removed(wanted).map(|term| (term, -1));
+        let count = |(term, by): (&String, i64)| {
+            Write::at(&keys::term_count(term)).expression("ADD n :by").number(":by", by)
+        };
+        let counts: Vec<Write> = added.chain(removed).map(count).collect();
         stream::iter(counts)
             .map(|count| self.apply(count))
             .buffer_unordered(AT_ONCE)
             .try_collect::<Vec<bool>>()
             .await?;
-        for terms in former {
-            for term in terms.removed() {
-                let mut tx = self.transaction();
-                tx.remove(Part::New, &keys::term_count(terms.version, term));
-                let _ = tx.commit().await?;
-            }
-        }
         Ok(())
     }
 }
 
 impl Indexed {
-    fn terms(&self, index: &SearchIndex) -> Vec<Terms> {
-        let written = index.written();
-        let is_published = self.course.card.state == State::Published;
-        let terms = IndexVersion::ALL.map(|version| {
-            let is_written = written.contains(&version);
-            Terms {
-                version,
-                is_written,
-                indexed: match version {
-                    IndexVersion::Words => self.words.clone(),
-                    IndexVersion::Stems => self.stems.clone(),
-                },
-                wanted: if is_written && is_published {
-                    version.terms(&self.course.card)
-                } else {
-                    Vec::new()
-                },
-            }
-        });
-        terms.into()
-    }
-
-    /// Each entry holds all terms, so any added or removed term changes every entry. While the course is due, an earlier
-    /// attempt may have ended between two transactions.
-    fn changes(&self, versions: &[Terms]) -> Vec<Change> {
+    /// Each entry holds all terms, so any added or removed term changes every entry. An earlier attempt may have ended
+    /// between two transactions, so all are written.
+    fn changes(&self, wanted: &[String]) -> Vec<Change> {
         let card = &self.course.card;
-        let mut changes = Vec::new();
-        for terms in versions {
-            let differs = self.due.is_some() || terms.wanted != terms.indexed;
-            if terms.is_written && differs {
-                changes.extend(entries(card, terms.version).into_iter().map(Change::Put));
-            }
-            // Only courses that were published have entries.
-            if let Some(published_at) = card.published_at {
-                let entry_of =
-                    |term: &String| keys::entry(terms.version, term, published_at, card.course_id);
-                changes.extend(terms.removed().map(|term| Change::Remove(entry_of(term))));
-            }
+        let mut changes: Vec<Change> = entries(card).into_iter().map(Change::Put).collect();
+        // Only courses that were published have entries.
+        if let Some(published_at) = card.published_at {
+            let entry_of = |term: &String| keys::entry(term, published_at, card.course_id);
+            changes.extend(self.removed(wanted).map(|term| Change::Remove(entry_of(term))));
         }
         changes
     }
 
-    /// Records the terms of the entries. The condition fails when the course has changed.
-    fn current(&self, versions: &[Terms]) -> Write {
-        let mut update = self.update();
-        let (mut sets, mut removed) = (Vec::new(), vec!["duePk", "dueAt"]);
-        for terms in versions {
-            let name = terms.version.attribute();
-            if terms.is_written {
-                sets.push(format!("{name} = :{name}"));
-                update = update.value(&format!(":{name}"), &terms.wanted);
-            } else {
-                removed.push(name);
-            }
-        }
-        update.expression(format!("SET {} REMOVE {}", sets.join(", "), removed.join(", ")))
+    fn added<'a>(&'a self, wanted: &'a [String]) -> impl Iterator<Item = &'a String> {
+        wanted.iter().filter(|term| !self.terms.contains(term))
     }
 
-    fn unfinished(&self, versions: &[Terms]) -> Write {
-        let (mut update, mut sets) = (self.update(), Vec::new());
-        for terms in versions {
-            let name = terms.version.attribute();
-            let all: Vec<&String> = terms.indexed.iter().chain(terms.added()).collect();
-            sets.push(format!("{name} = :{name}"));
-            update = update.value(&format!(":{name}"), &all);
-        }
+    fn removed<'a>(&'a self, wanted: &'a [String]) -> impl Iterator<Item = &'a String> {
+        self.terms.iter().filter(|term| !wanted.contains(term))
+    }
+
+    /// Records the terms of the entries.
+    fn current(&self, wanted: &[String]) -> Write {
+        self.update()
+            .expression("SET foundBy = :terms REMOVE duePk, dueAt")
+            .value(":terms", &wanted)
+    }
+
+    fn unfinished(&self, wanted: &[String]) -> Write {
+        let all: Vec<&String> = self.terms.iter().chain(self.added(wanted)).collect();
+        let mut sets = vec!["foundBy = :terms".to_owned()];
+        let mut update = self.update().value(":terms", &all);
         for (name, value) in words_due(&self.course.card) {
             sets.push(format!("{name} = :{name}"));
             update = update.attribute(format!(":{name}"), value);
@@ -240,29 +176,9 @@ impl Indexed {
         update.expression(format!("SET {}", sets.join(", ")))
     }
 
+    /// The condition fails when the course has changed.
     fn update(&self) -> Write {
         let card = &self.course.card;
         course_update(card.course_id, "card.version = :before").number(":before", card.version)
-    }
-}
-
-impl Terms {
-    fn added(&self) -> impl Iterator<Item = &String> {
-        self.wanted.iter().filter(|term| !self.indexed.contains(term))
-    }
-
-    fn removed(&self) -> impl Iterator<Item = &String> {
-        self.indexed.iter().filter(|term| !self.wanted.contains(term))
-    }
-
-    fn counts(&self) -> Vec<Write> {
-        let added = self.added().map(|term| (term, 1));
-        let removed = self.removed().map(|term| (term, -1));
-        let count = |(term, by): (&String, i64)| {
-            Write::at(&keys::term_count(self.version, term))
-                .expression("ADD n :by")
-                .number(":by", by)
-        };
-        added.chain(removed).map(count).collect()
     }
 }

@@ -106,8 +106,8 @@ async fn found(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseChe
     let differ: Vec<_> = found.symmetric_difference(&published).collect();
     promise.check(differ.is_empty(), || format!("the list of all differs in {differ:?}"));
     // The search index has no entry of a replaced or rejected title.
-    for item in snapshot.tables.of("WORD#2#zq", "AT#") {
-        let word = text(item, "pk").trim_start_matches("WORD#2#").to_owned();
+    for item in snapshot.tables.of("WORD#zq", "AT#") {
+        let word = text(item, "pk").trim_start_matches("WORD#").to_owned();
         let holds = titles.contains(&format!("Cours {word}"));
         promise.check(holds, || format!("an index entry of {word} is left"));
     }
