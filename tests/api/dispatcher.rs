@@ -10,7 +10,7 @@ use common::Message;
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use store::{Outbound, keys::OUTBOX_DUE};
+use store::{Outbound, keys::DueList};
 use tests::{NewPerson, World};
 
 /// Requests a sign-in mail to the super admin.
@@ -117,7 +117,7 @@ async fn due_work_of_all_shards_is_found_in_order() {
         messages.iter().map(|item| (due_at(item), text(item, "pk"))).collect();
     world.cloud().settle();
     let later = world.clock().now().after(Duration::from_secs(3600));
-    let found = world.setup().store.due(OUTBOX_DUE, later, 5).await.unwrap();
+    let found = world.setup().store.due(DueList::Outbox, later, 5).await.unwrap();
     let found: Vec<String> = found.into_iter().map(|due| due.pk).collect();
     assert_eq!(found, Vec::from_iter(expected.into_values().take(5)));
 }

@@ -116,7 +116,7 @@ async fn publications_write_the_documented_units() {
         &[
             ("records", "COMMITTEE#", 0.0),
             ("published", "PUBLISHED", 1.0),
-            ("due", "WORDS#", 1.0),
+            ("due", "WORDS", 1.0),
             ("listing", "AUDIT#", 1.0),
         ],
     );

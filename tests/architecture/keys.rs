@@ -1,72 +1,35 @@
-//! Compares the keys of the tables with the key schema in `shared/store/src/keys.rs`.
+//! The keys of the tables: `shared/store/src/keys`.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use domain::Profile;
-use serde_json::{Value, json};
-use tests::{NewPerson, World};
+use dev::seed::fill;
+use store::keys::{ITEMS, Table};
+use tests::World;
 
 use crate::{read, source};
-
-#[test]
-fn key_prefixes_are_documented_once() {
-    let text = read("shared/store/src/keys.rs");
-    let mut rows = BTreeMap::new();
-    for line in text.lines().filter(|line| {
-        line.starts_with("//! |")
-            && (line.contains("| records |") || line.contains("| transient |"))
-    }) {
-        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let kind = cells[5].trim_matches('`').split(['#', '<']).next().unwrap().to_owned();
-        let prefix = cells[4].trim_matches('`').split(['#', '<']).next().unwrap().to_owned();
-        assert!(
-            rows.insert((cells[3].to_owned(), prefix, kind), cells[2].to_owned()).is_none(),
-            "{line}"
-        );
-    }
-    assert!(rows.len() >= 9, "{rows:?}");
-}
 
 #[tokio::test]
 async fn written_items_have_documented_keys() {
     let world = World::new().await;
-    let member = world.member().await;
-    world.anonymous().login("unknown@example.org", "x").await;
-    member
-        .put(
-            "/users/reset-password",
-            json!({ "oldPassword": "x", "newPassword": "y", "confirmPassword": "z" }),
-        )
-        .await;
-    world.person(NewPerson::with(Profile::Trainer)).await;
-    let grammar = read("shared/store/src/keys.rs");
-    for table in ["records", "transient"] {
-        let prefix = |item: &Value, key: &str| {
-            item[key]["S"].as_str().unwrap().split('#').next().unwrap().to_owned()
-        };
-        let seen: BTreeSet<(String, String)> = world
-            .items(table)
-            .iter()
-            .map(|item| (prefix(item, "pk"), prefix(item, "sk")))
-            .collect();
-        assert!(!seen.is_empty());
-        for (pk, sk) in seen {
-            let rows = grammar
-                .lines()
-                .filter(|line| line.starts_with("//! |") && line.contains(&format!("| {table} |")));
-            let names = |cell: Option<&str>, word: &str| {
-                cell.is_some_and(|cell| {
-                    cell.trim().trim_start_matches('`').split(['#', '`', '<']).next() == Some(word)
-                })
-            };
-            let known = rows
-                .filter(|line| {
-                    names(line.split('|').nth(3), &pk) && names(line.split('|').nth(4), &sk)
-                })
-                .count();
-            assert_eq!(known, 1, "{table}: {pk} {sk}");
+    fill(world.setup()).await.unwrap();
+    for table in [Table::Records, Table::Transient] {
+        let items = world.items(table.name());
+        assert!(!items.is_empty());
+        for item in items {
+            let [pk, sk] = ["pk", "sk"].map(|key| item[key]["S"].as_str().unwrap().to_owned());
+            let kinds = ITEMS
+                .iter()
+                .filter(|kind| kind.table == table && begins(&pk, kind.pk) && begins(&sk, kind.sk));
+            let kinds: Vec<&str> = kinds.map(|kind| kind.name).collect();
+            assert_eq!(kinds.len(), 1, "{pk} {sk}: {kinds:?}");
         }
     }
+}
+
+/// Whether `key` has the segments of `pattern`, whose values are in braces.
+fn begins(key: &str, pattern: &str) -> bool {
+    let (key, pattern): (Vec<&str>, Vec<&str>) =
+        (key.split('#').collect(), pattern.split('#').collect());
+    let is_same = |(key, pattern): (&&str, &&str)| pattern.starts_with('{') || key == pattern;
+    key.len() >= pattern.len() && key.iter().zip(&pattern).all(is_same)
 }
 
 #[test]

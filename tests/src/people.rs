@@ -232,7 +232,7 @@ fn user(now: Instant, email: Email, committee_id: CommitteeId, new_person: &NewP
         phone: new_person.phone.clone().unwrap_or_default(),
         is_active: new_person.is_active,
         is_verified: new_person.is_verified,
-        is_mailbox_verified: Some(new_person.is_verified),
+        is_mailbox_verified: new_person.is_verified,
         profile: new_person.profile,
         permissions: new_person.grants.iter().copied().collect(),
         is_phone_verified: new_person.phone.is_some(),

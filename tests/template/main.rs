@@ -376,7 +376,7 @@ fn edge_keeps_no_error_and_replaces_no_body() {
 #[test]
 fn stream_filters_select_the_kinds_of_work_of_each_function() {
     for (function, kinds) in
-        [("Dispatcher", dispatcher::STREAM_KINDS), ("Worker", worker::STREAM_KINDS)]
+        [("Dispatcher", dispatcher::STREAM_LISTS), ("Worker", worker::STREAM_LISTS)]
     {
         let stream = &template()["Resources"][function]["Properties"]["Events"]["Stream"];
         let filters = stream["Properties"]["FilterCriteria"]["Filters"].as_array();
@@ -388,7 +388,7 @@ fn stream_filters_select_the_kinds_of_work_of_each_function() {
             let prefixes = due.as_array().unwrap().iter();
             selected.extend(prefixes.map(|one| one["prefix"].as_str().unwrap().to_owned()));
         }
-        let kinds: BTreeSet<String> = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+        let kinds: BTreeSet<String> = kinds.iter().map(|list| list.name().to_owned()).collect();
         assert_eq!(selected, kinds, "{function}");
     }
 }

@@ -43,7 +43,6 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     Ok(Routes::default()
         .post("/auth/login", login::login)
         .sign_in()
-        .early()
         .effect("/auth/passwordless", passwordless::sign_in_with_code)
         .sign_in()
         .post("/auth/passwordless", passwordless::request)

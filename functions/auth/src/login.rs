@@ -2,9 +2,7 @@
 
 use accounts::{AccountContext, attempts};
 use axum::extract::State;
-use common::{
-    ApiError, ApiResult, Client, ErrorCode, Input, Now, PendingLimit, input, secret, text,
-};
+use common::{ApiError, ApiResult, Client, ErrorCode, Input, Now, input, secret, text};
 use domain::{CommitteeId, Email, UserId, amr::Method};
 use identity::password::Match;
 use secrecy::SecretString;
@@ -23,17 +21,14 @@ input! {
 }
 
 /// Runs Argon2id once, or twice if the password is changed meanwhile, and makes the same reads for known and unknown
-/// addresses, so that neither the response nor its time reveals who has an account. Looks up the address while the rate
-/// limit is counted.
+/// addresses, so that neither the response nor its time reveals who has an account.
 pub(crate) async fn login(
     State(auth): State<Auth>,
     Now(now): Now,
     client: Client,
-    limit: PendingLimit,
     Input(login): Input<LoginRequest>,
 ) -> ApiResult<SignIn> {
-    let (counted, owner) = tokio::join!(limit.counted(), auth.store.email_owner(&login.email));
-    counted?;
+    let owner = auth.store.email_owner(&login.email).await;
     // The identifiers of no account.
     let no_owner = EmailOwner { user_id: UserId::NONE, committee_id: CommitteeId::NONE };
     let owner = owner?.unwrap_or(no_owner);

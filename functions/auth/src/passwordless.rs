@@ -93,7 +93,7 @@ pub(crate) async fn sign_in_with_code(
         let mut account = found.ok_or(ErrorCode::BadAuthCombination)?;
         let mut tx = auth.store.transaction();
         tx.use_code(kind, challenge, &verified, now);
-        if verified.by_mail && !account.user.has_verified_mailbox() {
+        if verified.by_mail && !account.user.is_mailbox_verified {
             let before = account.user;
             account.user = before.changed(|user| user.verify_mailbox(auth.mailbox_verifies, false));
             tx.change_user(&before, &account.user);

@@ -8,6 +8,7 @@ use common::{
 use domain::{
     CourseId, Instant,
     course::{Course, State as Stage},
+    question::placed,
     user::User,
 };
 use http::{HeaderMap, header};
@@ -52,7 +53,7 @@ pub(crate) async fn change(
                 let mut tx = courses.store.transaction();
                 let Some(before) = stored.course else {
                     let course = request.create(id, &writer.person.user, &headers, now)?;
-                    tx.new_course(&course);
+                    tx.new_course(&course, Vec::new());
                     return Ok((tx, (Message::CourseCreated, course)));
                 };
                 let before = changeable(Some(before), &writer.person)?;
@@ -113,7 +114,8 @@ impl Courses {
         let Some((course, questions)) = self.store.course_with_questions(id).await? else {
             return Ok(Stored { course: None, etag: None });
         };
-        let etag = etag_of(CourseWithQuestions { course: course.clone(), questions })?;
+        let etag =
+            etag_of(CourseWithQuestions { course: course.clone(), questions: placed(questions) })?;
         Ok(Stored { course: Some(course), etag: Some(etag) })
     }
 }

@@ -1,13 +1,12 @@
 //! `GET /courses/committee`: lists the courses of the caller's committee that the caller may read.
 
 use axum::extract::State;
-use common::{ApiResult, Now, Paging, QueryInput, Verified, choice, input, ok};
+use common::{ApiResult, Listed, Paging, QueryInput, Verified, choice, input, ok};
 use domain::{
     course::{Course, State as Stage},
     permissions::{Reach, Right},
     user::User,
 };
-use serde::Serialize;
 use store::CourseList;
 
 use crate::Courses;
@@ -18,29 +17,19 @@ input! {
     }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CoursesResponse {
-    courses: Vec<Course>,
-    next_cursor: Option<String>,
-}
-
 /// Sorted by last change, newest first. Archived courses are listed only with `state=ARCHIVED`.
 pub(crate) async fn list(
     State(courses): State<Courses>,
-    Now(now): Now,
     Verified(person): Verified,
     paging: Paging,
     QueryInput(filter): QueryInput<CommitteeCoursesQuery>,
-) -> ApiResult<CoursesResponse> {
+) -> ApiResult<Listed<Course>> {
     let lists = filter.lists(&person.user);
-    let list = format!("GET /courses/committee {lists:?} caller={}", person.user.user_id);
-    let list = paging.open(&courses.cursors, list, now)?;
+    let list = paging.open(&courses.cursors, &lists)?;
     let mut page = courses.store.courses(&lists, list.position(), list.limit).await?;
     // The list of an author also contains drafts of a former committee.
     page.items.retain(|course| course.outline.committee_id == person.user.committee_id);
-    let next_cursor = list.next_cursor(page.last)?;
-    ok(CoursesResponse { courses: page.items, next_cursor })
+    ok(list.listed("courses", page)?)
 }
 
 impl CommitteeCoursesQuery {

@@ -8,7 +8,7 @@ use common::{
 use domain::{
     CourseId, Line, QuestionId,
     audit::AuditEntry,
-    question::{PlacedQuestion, Question},
+    question::{Question, placed},
 };
 use identity::random;
 use store::{CommitOutcome, StoreError};
@@ -35,15 +35,17 @@ pub(crate) async fn copy(
     let actor = writer.person.user.user_id;
     let course_id = CourseId::new(random::id(now));
     let course = source.copied_to(course_id, request.course_title, actor, now);
-    let copied = questions.into_iter().map(|placed| {
+    let copied = questions.into_iter().map(|question| {
         let question_id = QuestionId::new(random::id(now));
-        let question = Question { question_id, course_id, created_at: now, ..placed.question };
-        PlacedQuestion { question, ..placed }
+        Question { question_id, course_id, created_at: now, ..question }
     });
-    let questions: Vec<PlacedQuestion> = copied.collect();
-    let audit = AuditEntry::of_copy(random::id(now), actor, id, &course.outline, now);
-    match courses.store.create_course(&course, &questions, &audit).await? {
+    let questions: Vec<Question> = copied.collect();
+    let mut tx = courses.store.transaction();
+    tx.new_course(&course, questions.clone());
+    tx.record_audit(&AuditEntry::of_copy(random::id(now), actor, id, &course.outline, now));
+    match tx.commit().await? {
         CommitOutcome::Committed => {
+            let questions = placed(questions);
             success(Message::CourseCopied, CourseWithQuestions { course, questions })
         }
         CommitOutcome::ConditionFailed(_) => {

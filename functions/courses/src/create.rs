@@ -16,7 +16,7 @@ pub(crate) async fn create(
 ) -> ApiResult<CourseResponse> {
     let course = content.into_draft(CourseId::new(random::id(now)), &writer.person.user, now);
     let mut tx = courses.store.transaction();
-    tx.new_course(&course);
+    tx.new_course(&course, Vec::new());
     match tx.commit().await? {
         CommitOutcome::Committed => success(Message::CourseCreated, CourseResponse { course }),
         CommitOutcome::ConditionFailed(_) => {

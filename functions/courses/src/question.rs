@@ -7,10 +7,10 @@ use common::{
 };
 use domain::{
     CourseId, QuestionId,
-    question::{PlacedQuestion, Question, QuestionContent},
+    course::Course,
+    question::{PlacedQuestion, Question, QuestionContent, placed},
 };
 use serde::Serialize;
-use store::Questionnaire;
 
 use crate::{
     Courses,
@@ -38,10 +38,11 @@ pub(crate) async fn show(
     person: SignedIn,
     Path((course, id)): Ids,
 ) -> ApiResult<QuestionResponse> {
-    let (before, question) = courses.question(course, id).await?;
-    visible(Some(before.course.clone()), &person)?;
-    let question =
-        question.and_then(|question| before.place(question)).ok_or(ErrorCode::QuestionNotFound)?;
+    let found = courses.store.course_with_questions(course).await?;
+    let (course, questions) = found.ok_or(ErrorCode::CourseNotFound)?;
+    visible(Some(course), &person)?;
+    let place = place_of(id, &questions)?;
+    let question = placed(questions).swap_remove(place);
     ok(QuestionResponse { question })
 }
 
@@ -54,17 +55,18 @@ pub(crate) async fn change(
     Input(request): Input<UpdateQuestionRequest>,
 ) -> ApiResult<QuestionResponse> {
     let change = || async {
-        let (before, old) = courses.changeable(&writer, course, id).await?;
-        let question = Question { wording: request.wording.clone(), ..old.question.clone() };
-        if !before.has_room(std::slice::from_ref(&old.question), std::slice::from_ref(&question)) {
+        let (before, mut questions) = courses.changeable(&writer, course).await?;
+        let place = place_of(id, &questions)?;
+        let question = Question { wording: request.wording.clone(), ..questions.remove(place) };
+        let order = request.order.map_or(place + 1, |order| order.try_into().unwrap_or(usize::MAX));
+        let order = order.clamp(1, questions.len() + 1);
+        questions.insert(order - 1, question.clone());
+        if !store::questions_fit(&questions) {
             return Err(ErrorCode::QuestionsLimit.into());
         }
-        let order =
-            request.order.and_then(|order| usize::try_from(order).ok()).unwrap_or(old.order);
-        let new = PlacedQuestion { question, order: order.clamp(1, before.order.len()) };
         let mut tx = courses.store.transaction();
-        tx.change_question(&before, old.question, &new, now);
-        Ok::<_, ApiError>((tx, new))
+        tx.set_questions(&before.outline, questions, now);
+        Ok::<_, ApiError>((tx, PlacedQuestion { question, order }))
     };
     let question = courses.store.update(change, |_| None).await?;
     success(Message::QuestionUpdated, QuestionResponse { question })
@@ -77,36 +79,30 @@ pub(crate) async fn remove(
     Path((course, id)): Ids,
 ) -> ApiResult<Empty> {
     let remove = || async {
-        let (before, old) = courses.changeable(&writer, course, id).await?;
+        let (before, mut questions) = courses.changeable(&writer, course).await?;
+        questions.remove(place_of(id, &questions)?);
         let mut tx = courses.store.transaction();
-        tx.remove_question(&before, old.question, now);
+        tx.set_questions(&before.outline, questions, now);
         Ok::<_, ApiError>((tx, ()))
     };
     courses.store.update(remove, |_| None).await?;
     success(Message::QuestionDeleted, Empty {})
 }
 
-impl Courses {
-    async fn question(
-        &self,
-        course: CourseId,
-        id: QuestionId,
-    ) -> Result<(Questionnaire, Option<Question>), ApiError> {
-        Ok(self.store.question(course, id).await?.ok_or(ErrorCode::CourseNotFound)?)
-    }
+fn place_of(id: QuestionId, questions: &[Question]) -> Result<usize, ApiError> {
+    let place = questions.iter().position(|question| question.question_id == id);
+    Ok(place.ok_or(ErrorCode::QuestionNotFound)?)
+}
 
-    /// The question, if `writer` may change it, and the questionnaire that contains it.
+impl Courses {
+    /// The course with its questions, if `writer` may change it.
     async fn changeable(
         &self,
         writer: &Permitted<WriteCourses>,
-        course: CourseId,
-        id: QuestionId,
-    ) -> Result<(Questionnaire, PlacedQuestion), ApiError> {
-        let (before, question) = self.question(course, id).await?;
-        changeable(Some(before.course.clone()), &writer.person)?;
-        let question = question
-            .and_then(|question| before.place(question))
-            .ok_or(ErrorCode::QuestionNotFound)?;
-        Ok((before, question))
+        id: CourseId,
+    ) -> Result<(Course, Vec<Question>), ApiError> {
+        let found = self.store.course_with_questions(id).await?;
+        let (course, questions) = found.ok_or(ErrorCode::CourseNotFound)?;
+        Ok((changeable(Some(course), &writer.person)?, questions))
     }
 }

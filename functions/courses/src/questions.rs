@@ -72,15 +72,17 @@ pub(crate) async fn add(
     });
     let questions: Vec<Question> = created.collect();
     let add = || async {
-        let before = courses.store.questionnaire(course_id).await?;
-        let before = before.ok_or(ErrorCode::CourseNotFound)?;
-        changeable(Some(before.course.clone()), &writer.person)?;
-        if !before.has_room(&[], &questions) {
+        let found = courses.store.course_with_questions(course_id).await?;
+        let (course, mut all) = found.ok_or(ErrorCode::CourseNotFound)?;
+        let course = changeable(Some(course), &writer.person)?;
+        let first = all.len() + 1;
+        all.extend_from_slice(&questions);
+        if !store::questions_fit(&all) {
             return Err(ErrorCode::QuestionsLimit.into());
         }
         let mut tx = courses.store.transaction();
-        tx.add_questions(&before, &questions, now);
-        Ok::<_, ApiError>((tx, before.order.len() + 1))
+        tx.set_questions(&course.outline, all, now);
+        Ok::<_, ApiError>((tx, first))
     };
     let first = courses.store.update(add, |_| None).await?;
     let questions = questions

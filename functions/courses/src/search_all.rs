@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use common::{
-    ApiResult, ErrorCode, InvalidValue, Now, Paging, QueryInput, SignedIn, input, ok, text,
+    ApiResult, ErrorCode, InvalidValue, Listed, Paging, QueryInput, SignedIn, input, ok, text,
 };
 use domain::{Constraint, Prose, Unit, Word, course::CourseSummary, words};
-use serde::Serialize;
 
 use crate::Courses;
 
@@ -35,30 +34,19 @@ fn search_words(text: Prose<200>) -> Result<Vec<Word>, InvalidValue> {
     }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SearchResponse {
-    courses: Vec<CourseSummary>,
-    next_cursor: Option<String>,
-}
-
 /// Sorted by publication, newest first. With `q` a course must match all its words, and a page may be shorter than
 /// the limit before the last one.
 pub(crate) async fn search(
     State(courses): State<Courses>,
-    Now(now): Now,
-    person: SignedIn,
+    _: SignedIn,
     paging: Paging,
     QueryInput(request): QueryInput<SearchQuery>,
-) -> ApiResult<SearchResponse> {
-    let list =
-        format!("GET /courses/search-all {:?} caller={}", request.words, person.user.user_id);
-    let list = paging.open(&courses.cursors, list, now)?;
+) -> ApiResult<Listed<CourseSummary>> {
+    let list = paging.open(&courses.cursors, &request.words)?;
     let (position, limit) = (list.position(), list.limit);
     let page = match request.words {
         None => courses.store.published(position, limit).await?,
         Some(words) => courses.store.search(&words, position, limit).await?,
     };
-    let next_cursor = list.next_cursor(page.last)?;
-    ok(SearchResponse { courses: page.items, next_cursor })
+    ok(list.listed("courses", page)?)
 }

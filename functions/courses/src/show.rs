@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{ApiResult, ErrorCode, Path, SignedIn, ok};
-use domain::CourseId;
+use domain::{CourseId, question::placed};
 
 use crate::{CourseWithQuestions, Courses, rights::visible};
 
@@ -13,5 +13,6 @@ pub(crate) async fn show(
 ) -> ApiResult<CourseWithQuestions> {
     let (course, questions) =
         courses.store.course_with_questions(id).await?.ok_or(ErrorCode::CourseNotFound)?;
-    ok(CourseWithQuestions { course: visible(Some(course), &person)?, questions })
+    let course = visible(Some(course), &person)?;
+    ok(CourseWithQuestions { course, questions: placed(questions) })
 }

@@ -17,8 +17,8 @@ pub(crate) async fn list(
     Now(now): Now,
     _: Viewer<ReadPanel>,
 ) -> ApiResult<DatabasesResponse> {
-    let mut session = cpanel.panel_session(now).await?;
-    let result = session.panel.databases(session.budget).await;
+    let session = cpanel.panel_session(now).await?;
+    let result = session.panel.databases(session.deadline).await;
     let databases = session.record(result).await.map_err(|error| error_code(&error))?;
     ok(DatabasesResponse { databases })
 }

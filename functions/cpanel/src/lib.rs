@@ -1,8 +1,7 @@
 //! The hosting account: its subdomains, domains and databases. Nothing of it is stored: each request calls the
-//! panel, unless the circuit breaker is open.
+//! panel, unless it refused the token recently.
 
 mod db;
-mod domain_cache;
 mod domains;
 mod panel_session;
 mod subdomain;
@@ -12,8 +11,6 @@ use cpanel_client::{Panel, Timeouts};
 use domain::subdomain::RootDomain;
 use runtime::{ConfigError, Key};
 use store::{Setup, Store};
-
-use domain_cache::DomainCache;
 
 /// The keys that `cpanel` reads at start.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::CpanelToken];
@@ -26,7 +23,6 @@ pub(crate) struct Cpanel {
     panel: Option<Panel>,
     /// The domains below which subdomains may be created; empty: all domains of the account.
     root_domains: Vec<RootDomain>,
-    domain_cache: DomainCache,
 }
 
 /// The routes below `/cpanel`.
@@ -50,7 +46,6 @@ pub fn routes_with(setup: &Setup, timeouts: Timeouts) -> Result<Routes, ConfigEr
             "",
             "must be domains such as example.org, separated by commas",
         )?,
-        domain_cache: DomainCache::default(),
     };
     Ok(Routes::default()
         .get("/cpanel/subdomain", subdomain::list)

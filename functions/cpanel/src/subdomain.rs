@@ -37,7 +37,7 @@ pub(crate) async fn list(
     Now(now): Now,
     _: Viewer<ReadPanel>,
 ) -> ApiResult<SubdomainsResponse> {
-    let mut session = cpanel.panel_session(now).await?;
+    let session = cpanel.panel_session(now).await?;
     let domains = session.domains().await.map_err(|error| error_code(&error))?;
     ok(SubdomainsResponse { subdomains: domains.subdomains() })
 }
@@ -76,8 +76,7 @@ pub(crate) async fn create(
     Input(request): Input<CreateSubdomainRequest>,
 ) -> ApiResult<SubdomainResponse> {
     let CreateSubdomainRequest { label, root, subdomain } = request;
-    let is_refused = !cpanel.root_domains.is_empty() && !cpanel.root_domains.contains(&root);
-    if is_refused || cpanel.domain_cache.lacks(&root, now) {
+    if !cpanel.root_domains.is_empty() && !cpanel.root_domains.contains(&root) {
         return Err(ErrorCode::RootDomainNotFound.into());
     }
     let mut session = cpanel.panel_session(now).await?;
@@ -89,7 +88,7 @@ pub(crate) async fn create(
         return Err(ErrorCode::SubdomainExists.into());
     }
     cpanel.record_audit(&writer, &subdomain.fqdn, now).await?;
-    let result = session.panel.add_subdomain(&label, &root, session.budget).await;
+    let result = session.panel.add_subdomain(&label, &root, session.deadline).await;
     if let Err(error) = session.record(result).await {
         session.confirm_created(&subdomain.fqdn, &error).await?;
     }
@@ -125,12 +124,12 @@ impl PanelSession {
     /// Checks whether `fqdn`, which did not exist before the request, was created in spite of `error`. Only the
     /// list is read again; the creation is not repeated.
     async fn confirm_created(&mut self, fqdn: &str, error: &PanelError) -> Result<(), ErrorCode> {
-        if matches!(error, PanelError::Auth(_) | PanelError::Unreachable(_) | PanelError::NotSent) {
+        if matches!(error, PanelError::Auth(_) | PanelError::Unreachable(_)) {
             // Nothing was created.
             return Err(error_code(error));
         }
         let was_refused = matches!(error, PanelError::Refused(_));
-        self.budget = self.panel.extended(self.budget);
+        self.deadline = self.panel.extended(self.deadline);
         match self.domains().await.map(|domains| domains.has(fqdn)) {
             // The panel refused, and the subdomain exists: another request created it.
             Ok(true) if was_refused => Err(ErrorCode::SubdomainExists),

@@ -12,16 +12,13 @@ use messaging::MailClient;
 #[cfg(feature = "lambda")]
 use runtime::Settings;
 use runtime::{Clock, ConfigError, Error, Key};
-use store::{
-    Due, Outbound, OutboundMessage, Setup, Store,
-    keys::{OUTBOX_DUE, SINGLE_DUE},
-};
+use store::{Due, Outbound, OutboundMessage, Setup, Store, keys::DueList};
 
 /// The secret keys that this function reads from SSM.
 pub const KEYS: &[Key] = &[Key::Outbox];
 
-/// The kinds of due work whose stream records this function receives.
-pub const STREAM_KINDS: &[&str] = &[OUTBOX_DUE, SINGLE_DUE];
+/// The lists of pending work whose stream records this function receives.
+pub const STREAM_LISTS: &[DueList] = &[DueList::Outbox, DueList::Single];
 
 /// Messages that are fetched at once.
 const FETCH_SIZE: u16 = 20;
@@ -84,7 +81,7 @@ impl Dispatcher {
     /// None: failed records are part of the response, and failed work of a sweep stays due.
     pub async fn answer(self, event: Event) -> Result<Handled, Error> {
         let Some(records) = event.records else {
-            let [codes, singles] = [OUTBOX_DUE, SINGLE_DUE].map(|kind| List(&self, kind));
+            let [codes, singles] = [DueList::Outbox, DueList::Single].map(|list| List(&self, list));
             let sender = &self.0.sender;
             tokio::join!(sender.drain(&codes), sender.drain(&singles));
             return Ok(Handled::default());
@@ -97,20 +94,20 @@ impl Dispatcher {
 
 /// The message of `record`, if it is a new one. Retries are left to the sweep.
 fn new_message(record: &Record) -> Option<Outbound> {
-    let pk = record.due(STREAM_KINDS).filter(|_| record.is_new())?;
-    Outbound::of(pk)
+    let (list, pk) = record.due().filter(|_| record.is_new())?;
+    Outbound::of(pk).filter(|_| STREAM_LISTS.contains(&list))
 }
 
-/// The messages of one kind of due work. Codes and mails do not wait behind single text messages, which are sent at the
+/// The messages of one list. Codes and mails do not wait behind single text messages, which are sent at the
 /// sending rate.
-struct List<'a>(&'a Dispatcher, &'static str);
+struct List<'a>(&'a Dispatcher, DueList);
 
 impl Messages for List<'_> {
     const MAX_SLOT_WAIT: Duration = MAX_SLOT_WAIT;
 
     async fn fetch(&self) -> Vec<Due> {
-        let Self(dispatcher, kind) = self;
-        let mut messages = dispatcher.0.due.waiting(kind, FETCH_SIZE).await;
+        let Self(dispatcher, list) = self;
+        let mut messages = dispatcher.0.due.waiting(*list, FETCH_SIZE).await;
         messages.reverse();
         messages
     }

@@ -134,7 +134,7 @@ impl Dispatcher {
 /// A mailbox gets a hundred notifications a day besides codes, one that is not verified and may belong to someone else
 /// ten. Otherwise changes of the account would flood it with mail.
 fn notification_limit(user: &User, notification: &Notification) -> Option<Counter> {
-    let (name, max) = if user.has_verified_mailbox() {
+    let (name, max) = if user.is_mailbox_verified {
         ("NotificationsToVerified", 100)
     } else {
         ("NotificationsToUnverified", 10)

@@ -1,7 +1,7 @@
 //! `GET /files/my-files`: lists the caller's files, newest first, with the used quota.
 
 use axum::extract::State;
-use common::{ApiResult, Now, Paging, SignedIn, ok};
+use common::{ApiResult, Listed, Paging, SignedIn, ok};
 use domain::file::{File, FileView};
 use serde::Serialize;
 
@@ -10,9 +10,9 @@ use crate::Files;
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FilesResponse {
-    files: Vec<FileView>,
+    #[serde(flatten)]
+    files: Listed<FileView>,
     usage: Usage,
-    next_cursor: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -25,23 +25,16 @@ struct Usage {
 
 pub(crate) async fn list(
     State(files): State<Files>,
-    Now(now): Now,
     person: SignedIn,
     paging: Paging,
 ) -> ApiResult<FilesResponse> {
     let owner = person.user.user_id;
-    let list = format!("GET /files/my-files caller={owner}");
-    let list = paging.open(&files.cursors, list, now)?;
+    let list = paging.open(&files.cursors, ())?;
     let (page, usage) = tokio::join!(
         files.store.files(owner, list.position(), list.limit),
         files.store.usage(owner)
     );
     let (page, usage) = (page?, usage?);
-    let next_cursor = list.next_cursor(page.last)?;
     let usage = Usage { files: usage.files, bytes: usage.bytes, quota_bytes: files.quota_bytes };
-    ok(FilesResponse {
-        files: page.items.into_iter().map(File::listed).collect(),
-        usage,
-        next_cursor,
-    })
+    ok(FilesResponse { files: list.listed("files", page.map(File::listed))?, usage })
 }

@@ -77,7 +77,7 @@ impl Otp {
                 sealed: secret.seal(&self.sealer, &place)?,
                 expires_at: now.after(ENROLMENT_LIFE),
                 tries: 0,
-                session_id: Some(session.sid),
+                session_id: session.sid,
                 epoch: session.epoch,
             };
             tx.begin_enrolment(user, &enrolment, now);

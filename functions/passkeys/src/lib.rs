@@ -54,7 +54,6 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         .post("/auth/passkey/options", sign_in::options)
         .post("/auth/passkey", sign_in::sign_in)
         .sign_in()
-        .early()
         .no_store("/passkeys")
         .no_store("/auth/passkey")
         .with_state(passkeys))

@@ -3,8 +3,7 @@
 use accounts::{AccountContext, attempts};
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, Client, ErrorCode, Input, Message, Now, PendingLimit, input, ok, secret,
-    success,
+    ApiError, ApiResult, Client, ErrorCode, Input, Message, Now, input, ok, secret, success,
 };
 use domain::{
     CommitteeId, Instant, PasskeyId, SessionId, UserId,
@@ -63,18 +62,15 @@ struct Attempt {
 }
 
 /// Makes the same reads for known and unknown credentials, and gives the same error for all that is wrong. The passkey
-/// is both factors, so no one-time password is asked for. Looks up the credential while the rate limit is counted.
+/// is both factors, so no one-time password is asked for.
 pub(crate) async fn sign_in(
     State(passkeys): State<Passkeys>,
     Now(now): Now,
     client: Client,
-    limit: PendingLimit,
     Input(request): Input<SignInRequest>,
 ) -> ApiResult<SignInResponse> {
     let assertion = Assertion::parse(&request.credential);
-    let (counted, owner) = tokio::join!(limit.counted(), passkeys.owner_of(assertion.as_ref()));
-    counted?;
-    let owner = owner?;
+    let owner = passkeys.owner_of(assertion.as_ref()).await?;
     let token = request.token.expose_secret();
     let id = passkeys.sessions.challenge_of(token, now).unwrap_or(SessionId::NONE);
     let counters = attempts::of_passkey(&client);

@@ -62,7 +62,7 @@ pub(crate) struct SendBulkResponse {
     batch: BatchSummary,
     results: Vec<RecipientResult>,
     /// Only of a dry run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<Warning>>,
 }
 

@@ -2,18 +2,10 @@
 //! the order of its recipients.
 
 use axum::extract::State;
-use common::{ApiResult, Now, Paging, Query, ok};
+use common::{ApiResult, Listed, Now, Paging, Query, ok};
 use domain::{BatchId, sms::Sms};
-use serde::Serialize;
 
 use crate::{Messages, rights::ListRequest};
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SmsListResponse {
-    sms: Vec<Sms>,
-    next_cursor: Option<String>,
-}
 
 pub(crate) async fn list(
     State(messages): State<Messages>,
@@ -21,11 +13,10 @@ pub(crate) async fn list(
     request: ListRequest,
     query: Query,
     paging: Paging,
-) -> ApiResult<SmsListResponse> {
+) -> ApiResult<Listed<Sms>> {
     let (store, caller, senders) = (&messages.store, &request.caller, request.senders());
     let batch = query.get("batchID").map(BatchId::or_none);
-    let list = format!("GET /sms batch={batch:?} of={senders:?} caller={}", caller.user.user_id);
-    let list = paging.open(&messages.cursors, list, now)?;
+    let list = paging.open(&messages.cursors, (batch, senders))?;
     let (position, limit) = (list.position(), list.limit);
     let page = match batch {
         Some(batch) => {
@@ -37,6 +28,5 @@ pub(crate) async fn list(
             request.page(&messages, read).await?
         }
     };
-    let next_cursor = list.next_cursor(page.last)?;
-    ok(SmsListResponse { sms: page.items, next_cursor })
+    ok(list.listed("sms", page)?)
 }

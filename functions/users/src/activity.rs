@@ -1,14 +1,13 @@
 //! `GET /users/activity`: lists the sign-ins of the caller or, for administrators, of another account.
 
 use axum::extract::{FromRequestParts, State};
-use common::{ApiError, ApiResult, ErrorCode, Now, Paging, Query, SignedIn, ok};
+use common::{ApiError, ApiResult, ErrorCode, Listed, Now, Paging, Query, SignedIn, ok};
 use domain::{
     UserId,
     login_activity::LoginActivity,
     permissions::{Reach, Right},
 };
 use http::request::Parts;
-use serde::Serialize;
 
 use crate::Users;
 
@@ -37,23 +36,15 @@ impl<S: Send + Sync> FromRequestParts<S> for ActivityRequest {
     }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ActivityResponse {
-    activity: Vec<LoginActivity>,
-    next_cursor: Option<String>,
-}
-
 /// Lists sign-ins, newest first.
 pub(crate) async fn activity(
     State(users): State<Users>,
     Now(now): Now,
     request: ActivityRequest,
     paging: Paging,
-) -> ApiResult<ActivityResponse> {
+) -> ApiResult<Listed<LoginActivity>> {
     let ActivityRequest { caller, about } = request;
-    let list = format!("GET /users/activity of={about} caller={}", caller.user.user_id);
-    let list = paging.open(&users.cursors, list, now)?;
+    let list = paging.open(&users.cursors, about)?;
     if about != caller.user.user_id {
         let rights = caller.user.rights();
         let other = users
@@ -64,6 +55,5 @@ pub(crate) async fn activity(
         other.ok_or(ErrorCode::UserNotFound)?;
     }
     let page = users.store.login_activity_page(about, list.position(), list.limit, now).await?;
-    let next_cursor = list.next_cursor(page.last)?;
-    ok(ActivityResponse { activity: page.items, next_cursor })
+    ok(list.listed("activity", page)?)
 }

@@ -1,19 +1,11 @@
 //! `GET /audit`: lists audit entries.
 
 use axum::extract::State;
-use common::{ApiResult, Now, Paging, Query, Viewer, ok, rights::ReadAudit};
+use common::{ApiResult, Listed, Now, Paging, Query, Viewer, ok, rights::ReadAudit};
 use domain::{UserId, audit::AuditEntry, permissions::Reach};
-use serde::Serialize;
 use store::AuditList;
 
 use crate::Users;
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct AuditResponse {
-    audit: Vec<AuditEntry>,
-    next_cursor: Option<String>,
-}
 
 /// Lists entries, newest first. With `userID`, only entries in which that account is the actor or the target. For
 /// committee admins each list is read by committee, not filtered: the size of a page and its cursor would otherwise
@@ -24,15 +16,11 @@ pub(crate) async fn list(
     auditor: Viewer<ReadAudit>,
     query: Query,
     paging: Paging,
-) -> ApiResult<AuditResponse> {
+) -> ApiResult<Listed<AuditEntry>> {
     let (reach, caller) = (auditor.reach(), auditor.person);
     let own = caller.user.committee_id;
     let user_id = query.get("userID").map(UserId::or_none);
-    let list = format!(
-        "GET /audit of={user_id:?} reach={reach:?} committee={own} caller={}",
-        caller.user.user_id
-    );
-    let list = paging.open(&users.cursors, list, now)?;
+    let list = paging.open(&users.cursors, (user_id, reach, own))?;
     let entries = match (user_id, reach) {
         (None, Reach::Everywhere) => AuditList::All,
         (Some(user), Reach::Everywhere) => AuditList::Person(user),
@@ -40,6 +28,5 @@ pub(crate) async fn list(
         (Some(user), _) => AuditList::PersonIn(user, own),
     };
     let page = users.store.audit(entries, list.position(), list.limit, now).await?;
-    let next_cursor = list.next_cursor(page.last)?;
-    ok(AuditResponse { audit: page.items, next_cursor })
+    ok(list.listed("audit", page)?)
 }

@@ -1,10 +1,5 @@
 //! `POST /users/avatar`: changes the caller's avatar.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError, Weak},
-};
-
 use accounts::attempts;
 use axum::{
     body::{Body, to_bytes},
@@ -13,10 +8,7 @@ use axum::{
 use bytes::Bytes;
 use common::{ApiError, ApiResult, ErrorCode, Message, Now, SignedIn, success};
 use data_encoding::HEXLOWER;
-use domain::{
-    UserId,
-    user::{Account, DEFAULT_AVATAR, MEDIA, User, avatar_key},
-};
+use domain::user::{Account, DEFAULT_AVATAR, MEDIA, User, avatar_key};
 use http::header;
 use identity::sealing::Sealer;
 use serde::Serialize;
@@ -25,7 +17,7 @@ use storage::{
     avatar::{self, Avatar},
 };
 use store::{StoreError, Transaction};
-use tokio::{sync::Semaphore, task};
+use tokio::task;
 
 use crate::Users;
 
@@ -41,39 +33,16 @@ const MAX_ATTEMPTS: usize = 3;
 pub(crate) struct Avatars {
     objects: Objects,
     sealer: Sealer,
-    /// Limits decoding to two pictures at a time: each can take 180 MB of memory.
-    decoder: Arc<Semaphore>,
-    /// The accounts with uploads in progress in this process.
-    queues: Arc<Mutex<HashMap<UserId, Weak<Semaphore>>>>,
 }
 
 impl Avatars {
     pub(crate) fn new(objects: Objects, sealer: Sealer) -> Self {
-        Self { objects, sealer, decoder: Arc::new(Semaphore::new(2)), queues: Arc::default() }
-    }
-
-    /// The queue of the uploads of `user`, with one permit: however many pictures an account sends at once, others wait
-    /// for at most one of them.
-    fn queue_of(&self, user: UserId) -> Arc<Semaphore> {
-        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        queues.retain(|_, queue| queue.strong_count() > 0);
-        let queue = queues.get(&user).and_then(Weak::upgrade);
-        queue.unwrap_or_else(|| {
-            let queue = Arc::new(Semaphore::new(1));
-            queues.insert(user, Arc::downgrade(&queue));
-            queue
-        })
+        Self { objects, sealer }
     }
 
     /// Decodes the picture, scales it down and encodes it again, which removes metadata.
-    async fn sanitize(&self, file: Bytes) -> Result<Avatar, ApiError> {
-        let permit = Arc::clone(&self.decoder).acquire_owned().await?;
-        let clean = move || {
-            // Decoding does not stop when the client disconnects; the permit is held until its end.
-            let _permit = permit;
-            avatar::clean(&file)
-        };
-        let sanitized = task::spawn_blocking(clean).await?;
+    async fn sanitize(file: Bytes) -> Result<Avatar, ApiError> {
+        let sanitized = task::spawn_blocking(move || avatar::clean(&file)).await?;
         sanitized.map_err(|_| ApiError::field("avatar", ErrorCode::AvatarInvalid))
     }
 
@@ -179,11 +148,9 @@ pub(crate) async fn upload(
     Picture(file): Picture,
 ) -> ApiResult<AvatarResponse> {
     let id = caller.user.user_id;
-    let queue = users.avatars.queue_of(id);
-    let _turn = queue.acquire().await?;
     // Every picture that is decoded counts: the reservation is not released.
     let _ = attempts::reserve(&users.store, &attempts::of_avatar(id), now).await?;
-    let picture = users.avatars.sanitize(file).await?;
+    let picture = Avatars::sanitize(file).await?;
     let user = users.replace_avatar(caller.user, &picture).await?;
     success(
         Message::AvatarUpdated,

@@ -2,20 +2,20 @@
 
 use axum::extract::{FromRequestParts, State};
 use common::{
-    ApiError, ApiResult, Now, Paging, Query, QueryInput, RequestedCommittee, SignedIn, Verified,
+    ApiError, ApiResult, Listed, Paging, Query, QueryInput, RequestedCommittee, SignedIn, Verified,
     choice, input, ok, text,
 };
 use domain::{
-    CommitteeId, Profile, Prose, UserId, folded,
+    Profile, Prose, folded,
     permissions::{Reach, Right},
     user::{Account, Card, User},
 };
 use http::request::Parts;
-use serde::Serialize;
 
 use crate::{Users, show::View};
 
 input! {
+    #[derive(Debug)]
     pub(crate) struct MyCommitteeUsersQuery {
         is_active: Option<bool> = optional("isActive", choice),
         is_verified: Option<bool> = optional("isVerified", choice),
@@ -43,29 +43,19 @@ impl<S: Send + Sync> FromRequestParts<S> for UsersRequest {
     }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct UsersResponse {
-    users: Vec<View>,
-    next_cursor: Option<String>,
-}
-
 /// Lists users by normalised last and first name. With a filter a page may be short or even empty before the last one.
 pub(crate) async fn list(
     State(users): State<Users>,
-    Now(now): Now,
     UsersRequest { caller, committee }: UsersRequest,
     paging: Paging,
     QueryInput(filter): QueryInput<MyCommitteeUsersQuery>,
-) -> ApiResult<UsersResponse> {
+) -> ApiResult<Listed<View>> {
     let sees_accounts = caller.user.rights().reach(Right::ReadAccounts) >= Reach::Committee;
-    let list = filter.list(committee.id, sees_accounts, caller.user.user_id);
-    let list = paging.open(&users.cursors, list, now)?;
+    let list = paging.open(&users.cursors, (committee.id, &filter, sees_accounts))?;
     let matches = filter.is_set().then_some(|user: &User| filter.matches(user, sees_accounts));
     let store = &users.store;
     let read = store.users(committee.id, list.position(), list.limit, matches);
     let page = committee.if_exists(store, read).await?;
-    let next_cursor = list.next_cursor(page.last)?;
     let view = |user: User| {
         if sees_accounts {
             View::Account(Box::new(Account::listed(user)))
@@ -73,19 +63,10 @@ pub(crate) async fn list(
             View::Card(Card::from(user))
         }
     };
-    ok(UsersResponse { users: page.items.into_iter().map(view).collect(), next_cursor })
+    ok(list.listed("users", page.map(view))?)
 }
 
 impl MyCommitteeUsersQuery {
-    /// What a cursor is bound to.
-    fn list(&self, committee_id: CommitteeId, sees_accounts: bool, caller: UserId) -> String {
-        let Self { is_active, is_verified, profile, words } = self;
-        format!(
-            "GET /users/my-committee-users {committee_id} {is_active:?} {is_verified:?} {profile:?} {words:?} {sees_accounts} \
-             caller={caller}"
-        )
-    }
-
     const fn is_set(&self) -> bool {
         self.is_active.is_some()
             || self.is_verified.is_some()

@@ -16,16 +16,14 @@ use domain::{CourseId, FileId, UserId};
 use runtime::Settings;
 use runtime::{Clock, ConfigError, Error, Key};
 use storage::Objects;
-use store::{
-    Setup, Store,
-    keys::{CHUNKS_DUE, ERASE_DUE, FILES_DUE, WORDS_DUE},
-};
+use store::{Setup, Store, keys::DueList};
 
 /// The secret keys that this function reads from SSM: none.
 pub const KEYS: &[Key] = &[];
 
-/// The kinds of due work whose stream records this function receives.
-pub const STREAM_KINDS: &[&str] = &[CHUNKS_DUE, ERASE_DUE, FILES_DUE, WORDS_DUE];
+/// The lists of pending work whose stream records this function receives.
+pub const STREAM_LISTS: &[DueList] =
+    &[DueList::Chunks, DueList::Erase, DueList::Files, DueList::Words];
 
 /// The state of the function. Clones share it.
 #[derive(Clone)]
@@ -52,18 +50,26 @@ enum Task {
 }
 
 impl Task {
-    /// The task for the item with the partition key `pk`.
-    fn of(pk: &str) -> Option<Self> {
-        let chunk = || store::is_chunk(pk).then(|| Self::Expand(pk.to_owned()));
-        let file = || store::file_id(pk).map(Self::Settle);
-        let course = || store::course_id(pk).map(Self::Index);
-        let user = || store::user_id(pk).map(Self::Erase);
-        chunk().or_else(file).or_else(course).or_else(user)
+    /// The lists of the tasks.
+    const LISTS: [DueList; 5] =
+        [DueList::Chunks, DueList::Erase, DueList::Unverified, DueList::Words, DueList::Files];
+
+    /// The task for the item with the partition key `pk` in `list`.
+    fn of(list: DueList, pk: &str) -> Option<Self> {
+        let (_, id) = pk.split_once('#')?;
+        match list {
+            DueList::Chunks => Some(Self::Expand(pk.to_owned())),
+            DueList::Erase | DueList::Unverified => Some(Self::Erase(UserId::or_none(id))),
+            DueList::Words => Some(Self::Index(CourseId::or_none(id))),
+            DueList::Files => Some(Self::Settle(FileId::or_none(id))),
+            _ => None,
+        }
     }
 
     /// The task to perform at once for `record`. `None` for work that the sweep does: retries, and pending uploads.
     fn of_record(record: &Record) -> Option<Self> {
-        let task = Self::of(record.due(STREAM_KINDS)?)?;
+        let (list, pk) = record.due()?;
+        let task = Self::of(list, pk)?;
         let is_for_stream = match task {
             Self::Expand(_) => record.is_new(),
             Self::Settle(_) => !record.is_new(),

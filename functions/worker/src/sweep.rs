@@ -11,13 +11,7 @@ use domain::Instant;
 use futures_util::{StreamExt, future::join_all, stream};
 use identity::random;
 use runtime::Error;
-use store::{
-    Due, Outbound, OutboundMessage,
-    keys::{
-        BULK_DUE, CHUNKS_DUE, DEAD_DUE, ERASE_DUE, FILES_DUE, STARTED_DUE, UNVERIFIED_DUE,
-        WORDS_DUE,
-    },
-};
+use store::{Due, Outbound, OutboundMessage, keys::DueList};
 use tokio::time::Instant as Monotonic;
 
 use crate::{Task, Worker};
@@ -56,7 +50,7 @@ impl Worker {
         if minutes % 2 != 0 {
             return;
         }
-        let dead = self.0.due.waiting(DEAD_DUE, PAGE).await.len();
+        let dead = self.0.due.waiting(DueList::Dead, PAGE).await.len();
         if dead > 0 {
             tracing::error!(
                 metric = "DeadLetters",
@@ -70,8 +64,7 @@ impl Worker {
     async fn perform_tasks(&self) {
         let ends = Monotonic::now() + TASK_TIME;
         for _ in 0..MAX_PAGES {
-            let found = [CHUNKS_DUE, ERASE_DUE, UNVERIFIED_DUE, WORDS_DUE, FILES_DUE]
-                .map(|kind| self.0.due.waiting(kind, PAGE));
+            let found = Task::LISTS.map(|list| self.0.due.waiting(list, PAGE));
             let found: Vec<Due> = join_all(found).await.into_iter().flatten().collect();
             let all = found.len();
             let done = stream::iter(found).map(|due| async move {
@@ -88,7 +81,7 @@ impl Worker {
 
     /// Performs the task of `due`. A failed task is postponed, so that it does not block other work.
     async fn perform_due(&self, due: &Due) {
-        let Some(task) = Task::of(&due.pk) else {
+        let Some(task) = due.list().and_then(|list| Task::of(list, &due.pk)) else {
             return;
         };
         if let Err(failure) = self.perform(task).await {
@@ -119,7 +112,7 @@ impl Messages for Waiting<'_> {
     /// is skipped at most twice, so it is sent at most about 16 places, and what other sweeps hold, out of that order.
     async fn fetch(&self) -> Vec<Due> {
         let size = usize::from(FETCH_SIZE);
-        let mut messages = self.worker.0.due.first(BULK_DUE, 2 * FETCH_SIZE).await;
+        let mut messages = self.worker.0.due.first(DueList::Bulk, 2 * FETCH_SIZE).await;
         let is_second_half = self.fetches.fetch_add(1, Ordering::Relaxed) % 2 == 1;
         if is_second_half && messages.len() > size {
             messages.drain(..size);
@@ -144,7 +137,7 @@ impl Messages for Started<'_> {
     const MAX_SLOT_WAIT: Duration = MAX_SLOT_WAIT;
 
     async fn fetch(&self) -> Vec<Due> {
-        let mut messages = self.0.0.due.waiting(STARTED_DUE, FETCH_SIZE).await;
+        let mut messages = self.0.0.due.waiting(DueList::Started, FETCH_SIZE).await;
         messages.reverse();
         messages
     }

@@ -10,7 +10,7 @@ use background::{Event, Handled};
 use dispatcher::Dispatcher;
 use runtime::ConfigError;
 use serde_json::{Value, json};
-use store::{Setup, keys::CHUNKS_DUE};
+use store::{Setup, keys::DueList};
 use worker::Worker;
 
 use cloud::{
@@ -134,13 +134,13 @@ pub async fn deliver_to(
 /// The next records of the stream that concern `consumer`. This filter is wider than that of the template, which also
 /// looks at the kind of change.
 fn next_records(cloud: &Cloud, consumer: Consumer) -> Result<Vec<Value>, LocalError> {
-    let kinds = match consumer {
-        Consumer::Dispatcher => dispatcher::STREAM_KINDS,
-        Consumer::Worker => worker::STREAM_KINDS,
+    let lists = match consumer {
+        Consumer::Dispatcher => dispatcher::STREAM_LISTS,
+        Consumer::Worker => worker::STREAM_LISTS,
     };
     let is_its = |record: &Value| {
         let due = record["dynamodb"]["NewImage"]["duePk"]["S"].as_str();
-        due.is_some_and(|due| kinds.iter().any(|kind| due.starts_with(kind)))
+        due.is_some_and(|due| DueList::of(due).is_some_and(|list| lists.contains(&list)))
     };
     loop {
         let mut records = cloud.stream_records(consumer)?;
@@ -185,7 +185,7 @@ fn poisoned_record() -> Value {
         "eventName": "INSERT",
         "dynamodb": {
             "Keys": { "pk": { "S": format!("CHUNK#{}", "x".repeat(2048)) } },
-            "NewImage": { "duePk": { "S": format!("{CHUNKS_DUE}#00") } },
+            "NewImage": { "duePk": { "S": DueList::Chunks.name() } },
             "SequenceNumber": "poisoned",
         },
     })

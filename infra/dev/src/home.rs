@@ -311,10 +311,5 @@ fn first_admin(email: Email, committee_id: CommitteeId, now: Instant) -> Result<
     let (name, last_name) =
         ("Super".parse().map_err(malformed)?, "Admin".parse().map_err(malformed)?);
     let admin = User::new(UserId::new(random::id(now)), name, last_name, email, committee_id, now);
-    Ok(User {
-        is_verified: true,
-        is_mailbox_verified: Some(true),
-        profile: Profile::SuperAdmin,
-        ..admin
-    })
+    Ok(User { is_verified: true, is_mailbox_verified: true, profile: Profile::SuperAdmin, ..admin })
 }

@@ -17,6 +17,7 @@ use common::{Edge, RequestCost};
 use http::{Request, Response};
 use runtime::Clock;
 use store::Cost;
+use tokio::sync::Semaphore;
 use tracing::{
     Dispatch, Event, Level, Metadata, Subscriber, dispatcher,
     field::{Field, Visit},
@@ -27,6 +28,8 @@ use tracing::{
 
 /// The number of requests that are kept.
 const KEPT: usize = 200;
+/// Bodies above this size, in bytes, are pictures.
+const LARGE: usize = 500_000;
 
 tokio::task_local! {
     static LINES: RefCell<Vec<String>>;
@@ -51,6 +54,8 @@ pub(crate) struct RequestLog {
     /// The level at which the process logs.
     pub(crate) level: LevelFilter,
     collector: Dispatch,
+    /// Permits for requests with large bodies.
+    large: Arc<Semaphore>,
     requests: Arc<Mutex<VecDeque<AnsweredRequest>>>,
 }
 
@@ -63,6 +68,7 @@ impl RequestLog {
             clock,
             level,
             collector: Dispatch::new(LineCollector { subscriber }),
+            large: Arc::new(Semaphore::new(2)),
             requests: Arc::default(),
         }
     }
@@ -76,6 +82,9 @@ impl RequestLog {
     ) -> Response<Bytes> {
         let (at, start) = (self.clock.now(), Instant::now());
         let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
+        // On Lambda a process answers one request at a time. Here several pictures of 180 MB would be decoded at once.
+        let is_large = request.body().len() > LARGE;
+        let _permit = if is_large { self.large.acquire().await.ok() } else { None };
         let answering = async {
             let response = edge.answer(request, ip).await;
             (response, LINES.with(RefCell::take))

@@ -61,7 +61,7 @@ struct Batched {
 pub(crate) fn people() -> Result<Vec<User>, LocalError> {
     let (mut people, passkeys): (Vec<User>, _) = (all("users", &json!({}))?, passkeys()?);
     for user in &mut people {
-        user.is_mailbox_verified = Some(user.is_verified);
+        user.is_mailbox_verified = user.is_verified;
         let own = passkeys.iter().filter(|passkey| passkey.user_id == user.user_id).count();
         user.passkeys = u32::try_from(own).unwrap_or(u32::MAX);
     }
@@ -183,14 +183,12 @@ async fn add_sessions(store: &Store, now: Instant) -> Result<(), LocalError> {
 
 async fn add_courses(store: &Store) -> Result<(), LocalError> {
     let questions: Vec<Question> = all("questions", &json!({}))?;
-    for course in all::<Course>("courses", &json!({ "questionCount": 0 }))? {
+    for mut course in all::<Course>("courses", &json!({ "questionCount": 0 }))? {
         let id = course.outline.course_id;
-        commit(store, |tx| tx.new_course(&course)).await?;
         let own = questions.iter().filter(|question| question.course_id == id);
         let own: Vec<Question> = own.cloned().collect();
-        if let Some(before) = store.questionnaire(id).await?.filter(|_| !own.is_empty()) {
-            commit(store, |tx| tx.add_questions(&before, &own, course.outline.updated_at)).await?;
-        }
+        course.outline.question_count = own.len().try_into().unwrap_or(u32::MAX);
+        commit(store, |tx| tx.new_course(&course, own)).await?;
     }
     Ok(())
 }

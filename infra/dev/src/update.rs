@@ -1,5 +1,5 @@
-//! `cargo dev update`: writes what is computed from the routes and the OpenAPI document: sample events, the table of
-//! functions in the README, and the routes of `cargo lambda watch`.
+//! `cargo dev update`: writes what is computed: from the routes and the OpenAPI document sample events, the table of
+//! functions in the README and the routes of `cargo lambda watch`; from the key schema its page.
 
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
@@ -7,6 +7,7 @@ use cloud::LocalError;
 use common::Route;
 use data_encoding::BASE64;
 use serde_json::{Value, json};
+use store::keys::{DueList, ITEMS, LISTS};
 
 use crate::operations::{Operation, operations};
 
@@ -41,6 +42,7 @@ pub fn run(root: &Path, routes: &[Served]) -> Result<(), LocalError> {
         }
     }
     write_events(root, routes, &operations)?;
+    write(root, "shared/store/keys.md", &keys())?;
     replace(root, "README.md", ["<!-- functions -->\n", "<!-- end -->"], &functions(routes))?;
     replace(root, "Cargo.toml", ["watch.router]\n", "\n["], &watch_routes(routes))
 }
@@ -178,6 +180,28 @@ pub fn gateway_path(path: &str) -> String {
     let version = if prefix == "/media" { "" } else { "/api/v1" };
     let below = if rest.is_empty() { "" } else { "/{proxy+}" };
     format!("{version}{prefix}{below}")
+}
+
+/// The page of the key schema.
+fn keys() -> String {
+    let shards = |is_sharded| if is_sharded { ", 16 shards" } else { "" };
+    let items = ITEMS.iter().map(|kind| {
+        format!("| {} | {} | `{}` | `{}` |\n", kind.name, kind.table.name(), kind.pk, kind.sk)
+    });
+    let lists = LISTS.iter().map(|kind| {
+        let sharded = shards(kind.is_sharded);
+        format!("| {} | `{}` | `{}`{sharded} |\n", kind.name, kind.index.name, kind.pk)
+    });
+    let due = DueList::ALL.into_iter();
+    let due = due.map(|list| format!("| `{}`{} |\n", list.name(), shards(list.is_sharded())));
+    format!(
+        "# Keys of the tables\n\nWritten by `cargo dev update` from `shared/store/src/keys`, whose documentation has the \
+         costs and the races.\n\n| item | table | `pk` | `sk` |\n|---|---|---|---|\n{}\n| list | index | partition key \
+         |\n|---|---|---|\n{}\n| list of pending work, index `due` |\n|---|\n{}",
+        items.collect::<String>(),
+        lists.collect::<String>(),
+        due.collect::<String>(),
+    )
 }
 
 /// The table of functions in the README.

@@ -43,12 +43,8 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
     let new =
         User::new(UserId::new(random::id(now)), name, last_name, email.clone(), committee_id, now);
     // The operator vouches for the mailbox.
-    let user = User {
-        profile: Profile::SuperAdmin,
-        is_verified: true,
-        is_mailbox_verified: Some(true),
-        ..new
-    };
+    let user =
+        User { profile: Profile::SuperAdmin, is_verified: true, is_mailbox_verified: true, ..new };
 
     let failed = |failure: ApiError| {
         format!(
@@ -118,7 +114,7 @@ pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String
     );
     let mut tx = store.transaction();
     tx.new_user(&NewUser {
-        user: User { is_verified: true, is_mailbox_verified: Some(true), ..new },
+        user: User { is_verified: true, is_mailbox_verified: true, ..new },
         password_hash,
     });
     match tx.commit().await.map_err(failed)? {

@@ -264,7 +264,7 @@ impl Codes {
         transaction.put_code(kind, challenge, &stored);
         // Text that a person chose goes only to a mailbox that is known to be theirs.
         let is_theirs =
-            |user: &&User| user.has_verified_mailbox() && to == Recipient::Mail(user.email.clone());
+            |user: &&User| user.is_mailbox_verified && to == Recipient::Mail(user.email.clone());
         let name = user.filter(is_theirs).map_or("", |user| user.name.as_str());
         let notification = Notification::Code {
             kind,
@@ -325,7 +325,7 @@ impl Codes {
         let stored = Code {
             user_id: user.map_or_else(unused_id, |user| user.user_id),
             committee_id: user.map_or_else(unused_committee, |user| user.committee_id),
-            epoch: Some(user.map_or(1, |user| user.epoch)),
+            epoch: user.map_or(1, |user| user.epoch),
             digits: mac(&new.digits),
             link: mac(&new.link),
             by_mail: !matches!(to, Recipient::Sms(_)),
@@ -350,7 +350,7 @@ pub fn may_use(user: &User, code: &Code) -> bool {
         |number| user.is_phone_verified && number == phone_challenge(user.user_id, &user.phone).id;
     code.user_id == user.user_id
         && user.is_active
-        && code.epoch.is_none_or(|epoch| epoch == user.epoch)
+        && code.epoch == user.epoch
         && code.number.is_none_or(is_number)
 }
 

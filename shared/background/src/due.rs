@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::Instant;
 use runtime::{Clock, Error};
-use store::{Due, Setup, Store, StoreError};
+use store::{Due, Setup, Store, StoreError, keys::DueList};
 
 /// Reads due work and postpones what failed. Clones share the connections.
 #[derive(Clone)]
@@ -19,16 +19,16 @@ impl DueWork {
         Self { store: setup.store.clone(), clock: setup.clock.clone() }
     }
 
-    /// At most `limit` pieces of work of `kind` that are due, the earliest due time first. None if they cannot be
+    /// At most `limit` pieces of work of `list` that are due, the earliest due time first. None if they cannot be
     /// read, which is logged: the next sweep reads again.
-    pub async fn waiting(&self, kind: &str, limit: u16) -> Vec<Due> {
-        or_none(kind, self.store.due(kind, self.clock.now(), limit).await)
+    pub async fn waiting(&self, list: DueList, limit: u16) -> Vec<Due> {
+        or_none(list, self.store.due(list, self.clock.now(), limit).await)
     }
 
-    /// At most `limit` pieces of work of `kind`, whatever their due times, the earliest first. None if they cannot be
+    /// At most `limit` pieces of work of `list`, whatever their due times, the earliest first. None if they cannot be
     /// read, which is logged.
-    pub async fn first(&self, kind: &str, limit: u16) -> Vec<Due> {
-        or_none(kind, self.store.due(kind, Instant::MAX, limit).await)
+    pub async fn first(&self, list: DueList, limit: u16) -> Vec<Due> {
+        or_none(list, self.store.due(list, Instant::MAX, limit).await)
     }
 
     /// Postpones `due` by `pause` because of `failure`, so that it does not block other work. Failures are logged.
@@ -41,9 +41,9 @@ impl DueWork {
     }
 }
 
-fn or_none(kind: &str, found: Result<Vec<Due>, StoreError>) -> Vec<Due> {
+fn or_none(list: DueList, found: Result<Vec<Due>, StoreError>) -> Vec<Due> {
     found.unwrap_or_else(|failure| {
-        tracing::error!(%failure, kind, "reading due work failed");
+        tracing::error!(%failure, list = list.name(), "reading due work failed");
         Vec::new()
     })
 }

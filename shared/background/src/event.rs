@@ -4,6 +4,7 @@
 use futures_util::{StreamExt, stream};
 use runtime::Error;
 use serde::{Deserialize, Serialize, de::IgnoredAny};
+use store::keys::DueList;
 
 use crate::{AT_ONCE, MailFeedback};
 
@@ -54,7 +55,7 @@ pub struct LogData {
     pub data: String,
 }
 
-/// A change of one item. Only the attribute `duePk` of the new image is read: a kind of work and the number of a shard.
+/// A change of one item. Only the attribute `duePk` of the new image is read.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Record {
     #[serde(rename = "eventName")]
@@ -89,11 +90,10 @@ struct Text {
 }
 
 impl Record {
-    /// The partition key of the item if it is now due work of one of `kinds`.
-    pub fn due(&self, kinds: &[&str]) -> Option<&str> {
+    /// The list of pending work that the item is now in, and its partition key.
+    pub fn due(&self) -> Option<(DueList, &str)> {
         let due = self.dynamodb.new_image.as_ref()?.due_pk.as_ref()?;
-        let is_due = kinds.iter().any(|kind| due.text.starts_with(kind));
-        is_due.then_some(&*self.dynamodb.keys.pk.text)
+        Some((DueList::of(&due.text)?, &self.dynamodb.keys.pk.text))
     }
 
     /// Whether the item was created.

@@ -1,13 +1,15 @@
 //! Paging of lists by `limit` and sealed cursors.
 
-use std::{str::FromStr, time::Duration};
+use std::{collections::BTreeMap, fmt::Debug, str::FromStr, time::Duration};
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, MatchedPath};
 use domain::{Constraint, Instant};
 use http::request::Parts;
 use identity::{MalformedKey, sealing::Sealer};
+use serde::Serialize;
+use store::Page;
 
-use crate::{ApiError, ErrorCode, InvalidValue, Query};
+use crate::{ApiError, ErrorCode, InvalidValue, Now, Query, caller::Caller};
 
 /// Seals and opens cursors: positions in a list under authenticated encryption, bound to route, filter and caller.
 #[derive(Clone)]
@@ -56,7 +58,7 @@ impl Cursors {
     }
 }
 
-/// A page of a list: its start, its size, and the cursor of the next page.
+/// A page of a list that is about to be read: where it starts, and its size.
 pub struct ListPage<'a> {
     cursors: &'a Cursors,
     list: String,
@@ -72,25 +74,32 @@ impl ListPage<'_> {
         self.position.as_deref()
     }
 
-    /// The cursor of the page that begins after the position `last`; `None` for `None`.
-    pub fn next_cursor(&self, last: Option<String>) -> Result<Option<String>, ApiError> {
-        last.map(|position| self.cursors.write(&position, &self.list, self.now)).transpose()
+    /// The response with `page` under `name`.
+    pub fn listed<T>(&self, name: &'static str, page: Page<T>) -> Result<Listed<T>, ApiError> {
+        let next = page.last.map(|position| self.cursors.write(&position, &self.list, self.now));
+        Ok(Listed { items: BTreeMap::from([(name, page.items)]), next_cursor: next.transpose()? })
     }
 }
 
+/// The response of a list: the items under their name, and the cursor of the next page.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Listed<T> {
+    #[serde(flatten)]
+    items: BTreeMap<&'static str, Vec<T>>,
+    next_cursor: Option<String>,
+}
+
 impl Paging {
-    /// Opens the cursor for `list`, a text that identifies route, filter and caller.
+    /// Opens the cursor for the list of this route and caller that `filter` selects.
     ///
     /// # Errors
     /// As [`Cursors::read`].
-    pub fn open(
-        self,
-        cursors: &Cursors,
-        list: String,
-        now: Instant,
-    ) -> Result<ListPage<'_>, ApiError> {
-        let position = self.cursor.map(|cursor| cursors.read(&cursor, &list, now)).transpose()?;
-        Ok(ListPage { cursors, list, now, position, limit: self.limit })
+    pub fn open(self, cursors: &Cursors, filter: impl Debug) -> Result<ListPage<'_>, ApiError> {
+        let Self { limit, cursor, route, now } = self;
+        let list = format!("{route} {filter:?}");
+        let position = cursor.map(|cursor| cursors.read(&cursor, &list, now)).transpose()?;
+        Ok(ListPage { cursors, list, now, position, limit })
     }
 }
 
@@ -103,6 +112,9 @@ pub struct Paging {
     pub limit: u16,
     /// The sealed position; `None` for the first page.
     pub cursor: Option<String>,
+    /// The route and the caller.
+    route: String,
+    now: Instant,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Paging {
@@ -125,7 +137,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Paging {
                 })?
             }
         };
-        Ok(Self { limit, cursor: query.get("cursor").map(str::to_owned) })
+        let Ok(Now(now)) = Now::from_request_parts(parts, state).await;
+        let path = parts.extensions.get().map_or("", MatchedPath::as_str);
+        let caller = match parts.extensions.get() {
+            Some(Caller::SignedIn(person)) => Some(person.user.user_id),
+            _ => None,
+        };
+        let route = format!("{} {path} caller={caller:?}", parts.method);
+        Ok(Self { limit, cursor: query.get("cursor").map(str::to_owned), route, now })
     }
 }
 

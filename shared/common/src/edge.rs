@@ -1,5 +1,4 @@
-//! Handles every request: rate limit and caller in parallel, then the route, then the response headers. The handlers of
-//! early routes begin while the rate limit is counted.
+//! Handles every request: rate limit and caller in parallel, then the route, then the response headers.
 
 use std::{net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -20,7 +19,7 @@ use store::{Cost, Setup, metered, within};
 use tower::ServiceExt;
 
 use crate::{
-    ApiError, Client, ErrorCode, Now, PendingLimit, Routes, SignedIn, Throttle,
+    ApiError, Client, ErrorCode, Now, Routes, SignedIn, Throttle,
     caller::{Authenticator, BearerToken, Caller},
     content_network::ContentNetwork,
     effect::{SignIn, WasHead},
@@ -205,48 +204,40 @@ impl Inner {
             Caller::SignedIn(person) => Some(Arc::clone(person)),
             _ => None,
         };
-        let response = if rate_limit.is_over {
-            over_limit()
-        } else {
-            let (response, ()) = tokio::join!(
-                self.route(request, path, caller, client, now),
-                self.touch_last_active(person.as_deref(), now)
-            );
-            response
+        let is_read = request.method().is_safe();
+        let touch = self.touch_last_active(person.as_deref(), now);
+        let response = async {
+            if rate_limit.is_over {
+                over_limit()
+            } else if is_read {
+                tokio::join!(self.route(request, path, caller, client, now), touch).0
+            } else {
+                // Beside a handler that writes the same items it would make their transactions conflict.
+                let response = self.route(request, path, caller, client, now).await;
+                touch.await;
+                response
+            }
         };
+        let response = response.await;
         let user_id = person.map(|person| person.user.user_id.to_string());
         (rate_limit, response, user_id)
     }
 
-    /// Counts the request for its network and calls its handler: afterwards, or, for an early route, meanwhile.
+    /// Counts the request for its network, then calls its handler.
     async fn route_without_session(
         &self,
-        mut request: http::Request<Bytes>,
+        request: http::Request<Bytes>,
         path: Option<String>,
         caller: Caller,
         client: Client,
         now: Instant,
     ) -> (RateLimitState, Response) {
-        let key = format!("ip:{}", client.network);
-        let is_early = path.as_deref().is_some_and(|path| self.routes.is_early(path));
-        let (counted, pending) = PendingLimit::new();
-        let count = async {
-            let rate_limit = self.throttle.count(&key, now).await;
-            counted.send_replace(Some(rate_limit.is_over));
-            rate_limit
+        let rate_limit = self.throttle.count(&format!("ip:{}", client.network), now).await;
+        let response = if rate_limit.is_over {
+            over_limit()
+        } else {
+            self.route(request, path, caller, client, now).await
         };
-        if !is_early || self.throttle.known_over_limit(&key, now).is_some() {
-            let rate_limit = count.await;
-            if rate_limit.is_over {
-                return (rate_limit, over_limit());
-            }
-            let response = self.route(request, path, caller, client, now).await;
-            return (rate_limit, response);
-        }
-        request.extensions_mut().insert(pending);
-        let (rate_limit, response) =
-            tokio::join!(count, self.route(request, path, caller, client, now));
-        let response = if rate_limit.is_over { over_limit() } else { response };
         (rate_limit, response)
     }
 
@@ -309,7 +300,7 @@ impl Inner {
         }
     }
 
-    /// Runs in parallel with the handler. An error only makes `lastActive` less precise, so it is logged and ignored.
+    /// An error only makes `lastActive` less precise, so it is logged and ignored.
     async fn touch_last_active(&self, person: Option<&SignedIn>, now: Instant) {
         let due = person.filter(|person| {
             now.since(person.user.last_active.min(person.session.last_active)) >= ACTIVE_INTERVAL

@@ -1,7 +1,7 @@
 //! The HTTP edge of every function: rate limit, authentication, rights, input, response envelope and headers.
 //!
 //! ```text
-//! serve / local ── Edge::answer ── rate limit ∥ session, user, committee ── route (early: ∥ rate limit)
+//! serve / local ── Edge::answer ── rate limit ∥ session, user, committee ── route
 //!                                    └─ caller ── input ── handler ── response ── headers
 //! ```
 //!
@@ -25,7 +25,6 @@ mod input;
 mod lambda;
 mod lifetimes;
 mod path;
-mod pending_limit;
 mod prefixes;
 mod query;
 mod requested_committee;
@@ -37,7 +36,7 @@ mod throttle;
 pub use caller::{Now, SignedIn, SuperAdmin, Verified, bearer, token_of};
 pub use client::Client;
 pub use codes::{ErrorCode, Message};
-pub use cursor::{Cursors, Paging};
+pub use cursor::{Cursors, Listed, Paging};
 pub use edge::{Edge, RequestCost};
 pub use envelope::Empty;
 pub use error::ApiError;
@@ -49,7 +48,6 @@ pub use input::{FromFields, Input, QueryInput};
 pub use lambda::{Event, answer_event, serve};
 pub use lifetimes::TokenLifetimes;
 pub use path::Path;
-pub use pending_limit::PendingLimit;
 pub use query::Query;
 pub use requested_committee::RequestedCommittee;
 pub use response::{ApiResponse, ApiResult, Image, Redirect, etag_of, ok, success};

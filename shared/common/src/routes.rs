@@ -13,8 +13,6 @@ pub struct Route {
     pub path: &'static str,
     /// Whether it is a GET that changes or sends something.
     pub has_effect: bool,
-    /// Whether its handler begins before the request is counted against the rate limit.
-    pub is_early: bool,
     /// Whether it is a step of a sign-in.
     pub is_sign_in: bool,
 }
@@ -80,14 +78,6 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self
     }
 
-    /// Calls the handler of the last route while the request is counted against the rate limit, which saves a round
-    /// trip. It takes a [`PendingLimit`](crate::PendingLimit) and writes nothing before the request is counted.
-    #[must_use]
-    pub fn early(mut self) -> Self {
-        self.last(|route| route.is_early = true);
-        self
-    }
-
     /// Sends `Cache-Control: no-store` with every response, errors included, to paths that begin with `prefix`.
     #[must_use]
     pub fn no_store(mut self, prefix: &'static str) -> Self {
@@ -122,7 +112,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
     }
 
     fn add(mut self, method: &'static str, path: &'static str, router: MethodRouter<S>) -> Self {
-        let route = Route { method, path, has_effect: false, is_early: false, is_sign_in: false };
+        let route = Route { method, path, has_effect: false, is_sign_in: false };
         self.routes.push((route, router));
         self
     }
@@ -179,9 +169,5 @@ impl Routes {
 
     pub(crate) fn is_unlimited(&self, path: &str) -> bool {
         self.unlimited.contains(&path)
-    }
-
-    pub(crate) fn is_early(&self, path: &str) -> bool {
-        self.list().any(|route| route.is_early && route.path == path)
     }
 }

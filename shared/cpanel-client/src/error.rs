@@ -9,15 +9,10 @@ pub enum PanelError {
     Auth(u16),
     /// No connection could be opened, so no request was sent.
     Unreachable(String),
-    /// No request was sent: too little time was left after waiting for concurrent requests, or the token was
-    /// refused recently.
-    NotSent,
     /// The request was or may have been sent, and the connection ended without a response.
     ConnectionLost(String),
     /// The request was or may have been sent, and no response arrived in time.
     TimedOut,
-    /// Like `TimedOut`, but waiting for concurrent requests had left less than a quarter of the time.
-    TimedOutWaiting,
     /// cPanel reported an error (`status` 0), with its text in the language of the account.
     Refused(String),
     /// The response has another status than 200, is malformed, or is too long.
@@ -29,13 +24,8 @@ impl fmt::Display for PanelError {
         match self {
             Self::Auth(status) => write!(out, "cPanel refuses user and token with status {status}"),
             Self::Unreachable(cause) => write!(out, "cPanel cannot be reached: {cause}"),
-            Self::NotSent => out
-                .write_str("no request was sent to cPanel: no time left, or the token was refused"),
             Self::ConnectionLost(cause) => {
                 write!(out, "cPanel ended the connection without a response: {cause}")
-            }
-            Self::TimedOutWaiting => {
-                out.write_str("cPanel did not respond in the time left after waiting")
             }
             Self::TimedOut => out.write_str("cPanel did not respond in time"),
             Self::Refused(cause) => write!(out, "cPanel reported an error: {cause}"),

@@ -5,11 +5,7 @@
 mod answer;
 mod error;
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use data_encoding::HEXLOWER;
 use domain::subdomain::{Domains, Label, RootDomain};
@@ -26,10 +22,7 @@ use rustls::{
 };
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
-use tokio::{
-    sync::Semaphore,
-    time::{Instant, timeout_at},
-};
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 pub use answer::{Database, Engine};
@@ -37,11 +30,6 @@ pub use error::PanelError;
 
 /// The largest response body, in bytes.
 const MAX_BODY: usize = 1_000_000;
-/// The most concurrent requests of this process: the panel counts an account's processes.
-const MAX_CONCURRENT: usize = 2;
-/// After the token was refused in this process, only probes are sent for this long, whatever state the caller's
-/// breaker is in.
-const GRACE: Duration = Duration::from_secs(15 * 60);
 
 /// The time-outs of a [`Panel`].
 #[derive(Debug, Clone, Copy)]
@@ -64,15 +52,7 @@ impl Default for Timeouts {
     }
 }
 
-/// The time budget of one client request, and whether it is a probe.
-#[derive(Debug, Clone, Copy)]
-pub struct RequestBudget {
-    begun: Instant,
-    deadline: Instant,
-    is_probe: bool,
-}
-
-/// A client for one hosting account. Clones share the limit of concurrent requests.
+/// A client for one hosting account. Clones share the connections.
 #[derive(Clone)]
 pub struct Panel {
     client: Client,
@@ -81,9 +61,6 @@ pub struct Panel {
     credentials: Arc<SecretString>,
     fingerprint: String,
     timeouts: Timeouts,
-    slots: Arc<Semaphore>,
-    /// When the token was last refused in this process, if no request has succeeded since.
-    refused: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Panel {
@@ -129,15 +106,7 @@ impl Panel {
         let credentials = SecretString::from(format!("cpanel {user}:{}", token.expose_secret()));
         let fingerprint =
             HEXLOWER.encode(&Sha256::digest(format!("{base}\0{}", credentials.expose_secret())));
-        Ok(Self {
-            client,
-            base,
-            credentials: Arc::new(credentials),
-            fingerprint,
-            timeouts,
-            slots: Arc::new(Semaphore::new(MAX_CONCURRENT)),
-            refused: Arc::default(),
-        })
+        Ok(Self { client, base, credentials: Arc::new(credentials), fingerprint, timeouts })
     }
 
     /// The SHA-256 of URL, user and token in hexadecimal: identifies them without revealing them.
@@ -145,22 +114,14 @@ impl Panel {
         &self.fingerprint
     }
 
-    /// The time budget of a client request that arrived at `begun`.
-    pub fn budget(&self, begun: Instant) -> RequestBudget {
-        RequestBudget { begun, deadline: begun + self.timeouts.whole, is_probe: false }
+    /// When the responses to the panel requests of a client request that arrives now must be there.
+    pub fn deadline(&self) -> Instant {
+        Instant::now() + self.timeouts.whole
     }
 
-    /// As [`Self::budget`], for a probe: a request that finds out whether the token works again.
-    pub fn probe_budget(&self, begun: Instant) -> RequestBudget {
-        RequestBudget { is_probe: true, ..self.budget(begun) }
-    }
-
-    /// `budget` with its deadline extended to [`Timeouts::again`] from now, if that is later.
-    pub fn extended(&self, budget: RequestBudget) -> RequestBudget {
-        RequestBudget {
-            deadline: budget.deadline.max(Instant::now() + self.timeouts.again),
-            ..budget
-        }
+    /// `deadline`, or [`Timeouts::again`] from now, if that is later.
+    pub fn extended(&self, deadline: Instant) -> Instant {
+        deadline.max(Instant::now() + self.timeouts.again)
     }
 
     /// The domains of the account
@@ -168,16 +129,16 @@ impl Panel {
     ///
     /// # Errors
     /// [`PanelError::Malformed`] also when the account has no main domain, which every valid account has.
-    pub async fn domains(&self, budget: RequestBudget) -> Result<Domains, PanelError> {
-        answer::domains(self.call("DomainInfo", "list_domains", &[], budget).await?)
+    pub async fn domains(&self, deadline: Instant) -> Result<Domains, PanelError> {
+        answer::domains(self.call("DomainInfo", "list_domains", &[], deadline).await?)
     }
 
     /// The databases of the account: first MySQL's, then PostgreSQL's. Where PostgreSQL is not installed its
     /// module is missing, which cPanel reports like any other error
     /// (<https://api.docs.cpanel.net/openapi/cpanel/operation/Postgresql-list_databases>), so an error from it
     /// counts as an empty list.
-    pub async fn databases(&self, budget: RequestBudget) -> Result<Vec<Database>, PanelError> {
-        let list = |module| self.call(module, "list_databases", &[], budget);
+    pub async fn databases(&self, deadline: Instant) -> Result<Vec<Database>, PanelError> {
+        let list = |module| self.call(module, "list_databases", &[], deadline);
         let (mysql, postgresql) = tokio::join!(list("Mysql"), list("Postgresql"));
         // A refused token takes precedence over the result of the other request.
         let postgresql = match postgresql {
@@ -194,57 +155,32 @@ impl Panel {
     /// (<https://api.docs.cpanel.net/openapi/cpanel/operation/addsubdomain>).
     ///
     /// # Errors
-    /// After `ConnectionLost`, `TimedOut`, `TimedOutWaiting` and `Malformed` the subdomain may have been created.
+    /// After `ConnectionLost`, `TimedOut` and `Malformed` the subdomain may have been created.
     pub async fn add_subdomain(
         &self,
         label: &Label,
         root: &RootDomain,
-        budget: RequestBudget,
+        deadline: Instant,
     ) -> Result<(), PanelError> {
         let parameters = [("domain", label.as_str()), ("rootdomain", root.as_str())];
-        self.call("SubDomain", "addsubdomain", &parameters, budget).await.map(|_| ())
+        self.call("SubDomain", "addsubdomain", &parameters, deadline).await.map(|_| ())
     }
 
-    /// Sends one request when a slot is free and returns the `data` of the response.
+    /// Sends one request and returns the `data` of the response.
     async fn call(
         &self,
         module: &str,
         function: &str,
         parameters: &[(&str, &str)],
-        budget: RequestBudget,
+        deadline: Instant,
     ) -> Result<serde_json::Value, PanelError> {
-        let slot = timeout_at(budget.deadline, self.slots.acquire()).await;
-        let Ok(Ok(_slot)) = slot else {
-            return Err(PanelError::NotSent);
-        };
-        let refused = || *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        if !budget.is_probe && refused().is_some_and(|refused| budget.begun < refused + GRACE) {
-            return Err(PanelError::NotSent);
-        }
-        // A request that times out now would say nothing about cPanel, and its outcome would be unknown.
-        let left = budget.deadline.saturating_duration_since(Instant::now());
-        if left < self.timeouts.whole / 5 {
-            return Err(PanelError::NotSent);
-        }
         let mut url = self.base.clone();
         url.set_path(&format!("/execute/{module}/{function}"));
         if !parameters.is_empty() {
             url.query_pairs_mut().extend_pairs(parameters);
         }
-        let answered = timeout_at(budget.deadline, self.send(url)).await;
-        let answered = answered.unwrap_or(Err(if left < self.timeouts.whole / 4 {
-            PanelError::TimedOutWaiting
-        } else {
-            PanelError::TimedOut
-        }));
-        match &answered {
-            Ok(_) => *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = None,
-            Err(PanelError::Auth(_)) => {
-                *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now())
-            }
-            Err(_) => {}
-        }
-        answer::data(&answered?)
+        let answered = timeout_at(deadline, self.send(url)).await;
+        answer::data(&answered.unwrap_or(Err(PanelError::TimedOut))?)
     }
 
     /// Sends one request and returns the body of a 200.

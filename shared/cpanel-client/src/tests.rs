@@ -47,7 +47,7 @@ async fn domains_from(
 ) -> (Result<Domains, PanelError>, mpsc::UnboundedReceiver<String>) {
     let (base, requests) = server(answer).await;
     let panel = panel(&base);
-    (panel.domains(panel.budget(Instant::now())).await, requests)
+    (panel.domains(panel.deadline()).await, requests)
 }
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn add_subdomain_sends_one_request_with_credentials() {
         server(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"status\":1,\"data\":null}").await;
     let panel = panel(&base);
     let (label, root) = ("bücher".parse().unwrap(), "example.org".parse().unwrap());
-    assert_eq!(panel.add_subdomain(&label, &root, panel.budget(Instant::now())).await, Ok(()));
+    assert_eq!(panel.add_subdomain(&label, &root, panel.deadline()).await, Ok(()));
     let request = requests.recv().await.unwrap();
     assert!(
         request.starts_with("GET /execute/SubDomain/addsubdomain?domain=xn--bcher-kva&rootdomain=example.org HTTP/1.1\r\n"),
@@ -106,45 +106,10 @@ async fn invalid_response_is_classified_without_retry() {
 async fn refused_connection_is_unreachable() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let panel = panel(&format!("http://{closed}"));
-    let result = panel.domains(panel.budget(Instant::now())).await;
+    let result = panel.domains(panel.deadline()).await;
     assert!(
         matches!(&result, Err(PanelError::Unreachable(cause)) if !cause.contains("SECRETTOKEN")),
         "{result:?}"
-    );
-}
-
-#[tokio::test]
-async fn refused_token_stops_waiting_requests_but_not_probes() {
-    let (base, mut requests) =
-        server(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n").await;
-    let panel = panel(&base);
-    let budget = panel.budget(Instant::now());
-    let all: Vec<_> = (0..20)
-        .map(|_| {
-            tokio::spawn({
-                let panel = panel.clone();
-                async move { panel.domains(budget).await }
-            })
-        })
-        .collect();
-    let mut refused = 0;
-    for one in all {
-        match one.await.unwrap() {
-            Err(PanelError::Auth(401)) => refused += 1,
-            other => assert_eq!(other, Err(PanelError::NotSent)),
-        }
-    }
-    assert!((1..=2).contains(&refused), "{refused}");
-    assert_eq!(std::iter::from_fn(|| requests.try_recv().ok()).count(), refused);
-    assert_eq!(
-        panel.domains(panel.budget(Instant::now())).await,
-        Err(PanelError::NotSent),
-        "a later request is not sent either"
-    );
-    assert_eq!(
-        panel.domains(panel.probe_budget(Instant::now())).await,
-        Err(PanelError::Auth(401)),
-        "a probe is sent"
     );
 }
 

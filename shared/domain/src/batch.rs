@@ -95,7 +95,7 @@ pub struct Entry {
     #[serde(flatten)]
     pub recipient: Recipient,
     /// The message's own text; `None` if it has the text of the batch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<Text>,
 }
 

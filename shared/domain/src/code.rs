@@ -99,12 +99,10 @@ pub struct Code {
     /// The account's committee when the code was sent: a hint of which committee to load with the account.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
-    /// The account's epoch when the code was sent; `None` in codes older than this field.
-    #[serde(default)]
-    pub epoch: Option<u64>,
-    /// The challenge of the verified number to which the code was texted; `None` for mails, for codes that verify a number,
-    /// and in codes older than this field.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The account's epoch when the code was sent.
+    pub epoch: u64,
+    /// The challenge of the verified number to which the code was texted; `None` for mails, and for codes that verify a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<Uuid>,
     /// HMAC of the six digits.
     pub digits: String,

@@ -130,8 +130,8 @@ pub struct File {
     pub status: Status,
     /// When the upload form was issued.
     pub created_at: Instant,
-    /// When it was deleted; `None` before, and in files that earlier releases deleted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// When it was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Instant>,
 }
 

@@ -8,7 +8,6 @@ pub mod agent;
 pub mod amr;
 pub mod audit;
 pub mod batch;
-pub mod breaker;
 mod choice;
 pub mod code;
 pub mod committee;

@@ -29,8 +29,7 @@ pub struct LoginActivity {
     pub agent: Agent,
     /// Time of the sign-in.
     pub created_at: Instant,
-    /// How the person signed in; empty in entries from before it was kept.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// How the person signed in.
     pub amr: Vec<Method>,
 }
 

@@ -33,11 +33,10 @@ pub struct Enrolment {
     pub expires_at: Instant,
     /// Wrong codes entered so far.
     pub tries: u32,
-    /// The session that began it; `None` in enrolments older than this field.
-    #[serde(rename = "sid", default)]
-    pub session_id: Option<SessionId>,
+    /// The session that began it.
+    #[serde(rename = "sid")]
+    pub session_id: SessionId,
     /// The epoch of that session when it began.
-    #[serde(default)]
     pub epoch: u64,
 }
 
@@ -45,7 +44,7 @@ impl Enrolment {
     /// Whether it can be confirmed in `session` at `now`: `session` began it and has not changed since, it has not
     /// expired, and had fewer than [`ENROLMENT_TRIES`] wrong codes.
     pub fn is_valid(&self, session: &Session, now: Instant) -> bool {
-        self.session_id == Some(session.sid)
+        self.session_id == session.sid
             && self.epoch == session.epoch
             && now < self.expires_at
             && self.tries < ENROLMENT_TRIES

@@ -35,7 +35,6 @@ pub struct OutboxItem {
     #[serde(rename = "outboxID")]
     pub outbox_id: Uuid,
     /// The encrypted [`OutboxMessage`]; removed in a final state.
-    #[serde(default)]
     pub sealed: String,
     /// State of sending.
     pub status: State,
@@ -88,10 +87,9 @@ pub enum Notification {
         /// The long code of the link, letters only; used in mails.
         link: String,
         /// The code with which the owner of the mailbox removes the account; in the first mail only.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         removal: Option<String>,
         /// Whether the code moves an existing account to the address.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         moves_account: bool,
     },
     /// A sign-in from a new device or address range.
@@ -108,7 +106,6 @@ pub enum Notification {
         /// Time of the change of password.
         at: Instant,
         /// Whether the account has passkeys, which still sign in.
-        #[serde(default)]
         has_passkeys: bool,
     },
     /// The password that was set before the mailbox was verified was removed.

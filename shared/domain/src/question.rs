@@ -53,9 +53,9 @@ impl QuestionType {
 pub type QuestionOption = Line<200>;
 
 /// Most questions of one course.
-pub const MAX_QUESTIONS: u32 = 200;
+pub const MAX_QUESTIONS: usize = 200;
 /// Largest total size of a course's questions, in bytes of JSON.
-pub const MOST_BYTES: u64 = 1_000_000;
+pub const MOST_BYTES: usize = 300_000;
 
 /// The content of a question, as its author writes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ pub struct QuestionContent {
     pub options: Option<Vec<QuestionOption>>,
 }
 
-/// A question as it is stored. Its position is stored with the course.
+/// A question as it is stored. A course has a list of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
@@ -88,6 +88,15 @@ pub struct Question {
     pub wording: QuestionContent,
     /// When the question was created.
     pub created_at: Instant,
+}
+
+/// `questions` of a course, with their positions.
+pub fn placed(questions: Vec<Question>) -> Vec<PlacedQuestion> {
+    questions
+        .into_iter()
+        .zip(1..)
+        .map(|(question, order)| PlacedQuestion { question, order })
+        .collect()
 }
 
 /// A question with its position.

@@ -161,7 +161,6 @@ pub struct Sms {
     /// Why it failed, if it did.
     pub failure: Option<Cause>,
     /// What the carrier reported about the delivery, in its own words; `None` before it did.
-    #[serde(default)]
     pub reason: Option<String>,
     /// Sender and options.
     #[serde(flatten)]
@@ -212,7 +211,7 @@ pub struct Recipient {
     /// The number to send to.
     pub to: E164,
     /// The sender's reference for this message.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub client_ref: Option<Line<64>>,
 }
 

@@ -40,7 +40,6 @@ pub struct User {
     /// Path of the avatar, below `/media/`.
     pub avatar: String,
     /// How often the avatar has changed.
-    #[serde(default)]
     pub avatar_number: u64,
     /// Phone number, or two empty strings.
     #[serde(flatten)]
@@ -69,31 +68,26 @@ pub struct User {
     /// Sessions with another epoch are invalid; see [`Session`](crate::session::Session).
     pub epoch: u64,
     /// Whether a code sent to the phone number was entered.
-    #[serde(default)]
     pub is_phone_verified: bool,
-    /// Whether a code mailed to the account was used. `None` in accounts older than this field.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub is_mailbox_verified: Option<bool>,
+    /// Whether a code mailed to the account was used.
+    pub is_mailbox_verified: bool,
     /// Whether an administrator took `is_verified` back: then only an administrator sets it again.
-    #[serde(default)]
     pub is_verification_withdrawn: bool,
     /// SHA-256 of the code with which the owner of the mailbox removes an account that they did not register.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub removal_code: Option<String>,
     /// When the account is erased unless its mailbox, or an administrator, verifies it before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unverified_until: Option<Instant>,
     /// Number of passkeys; see [`Passkey`](crate::passkey::Passkey).
-    #[serde(default)]
     pub passkeys: u32,
     /// How often all passkeys were removed. Passkeys of an earlier number are invalid.
-    #[serde(default)]
     pub passkey_series: u64,
     /// A requested e-mail address that is not verified yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_email: Option<Email>,
     /// When the account was erased; its personal data is gone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub erased_at: Option<Instant>,
 }
 
@@ -128,7 +122,7 @@ impl User {
             version: 1,
             epoch: 1,
             is_phone_verified: false,
-            is_mailbox_verified: Some(false),
+            is_mailbox_verified: false,
             is_verification_withdrawn: false,
             removal_code: None,
             unverified_until: None,
@@ -156,15 +150,8 @@ impl User {
         change(&mut after);
         if after != *self {
             after.version += 1;
-            // Computed before `is_verified` changes.
-            after.is_mailbox_verified.get_or_insert(self.has_verified_mailbox());
         }
         after
-    }
-
-    /// Whether a code mailed to the account was ever used. Accounts older than this rule count if they were verified.
-    pub fn has_verified_mailbox(&self) -> bool {
-        self.is_mailbox_verified.unwrap_or(self.is_verified)
     }
 
     /// Records that a code mailed to the account was used. Only the first one has an effect, because the person who
@@ -173,10 +160,10 @@ impl User {
     /// passkeys.
     /// With `verifies_account` the account becomes verified, unless an administrator took that back.
     pub fn verify_mailbox(&mut self, verifies_account: bool, is_signed_in: bool) {
-        if self.has_verified_mailbox() {
+        if self.is_mailbox_verified {
             return;
         }
-        self.is_mailbox_verified = Some(true);
+        self.is_mailbox_verified = true;
         self.is_verified |= verifies_account && !self.is_verification_withdrawn;
         self.removal_code = None;
         self.unverified_until = None;

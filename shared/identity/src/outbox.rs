@@ -71,7 +71,7 @@ impl OutboxSealer {
         notification: Notification,
         now: Instant,
     ) -> Result<OutboxItem, UnsealError> {
-        let name = if user.has_verified_mailbox() { user.name.as_str() } else { "" };
+        let name = if user.is_mailbox_verified { user.name.as_str() } else { "" };
         let to = Recipient::Mail(user.email.clone());
         self.message(to, user.user_id, name, notification, now)
     }

@@ -2,10 +2,9 @@
 
 use std::{fmt, iter, str::FromStr};
 
-use aes_gcm::Aes256Gcm;
 use chacha20poly1305::{
     KeyInit, XChaCha20Poly1305, XNonce,
-    aead::{Aead, Nonce, Payload},
+    aead::{Aead, Payload},
 };
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, Mac};
@@ -16,10 +15,7 @@ use crate::{MalformedKey, NamedKey, parse_keys, random};
 
 /// XChaCha20-Poly1305 (<https://datatracker.ietf.org/doc/html/draft-irtf-cfrg-xchacha>). The first key encrypts, all
 /// keys decrypt. To rotate: add a new key in front, encrypt all values again, remove the old key.
-///
-/// Values that were encrypted with AES-256-GCM are still decrypted. Its random 96-bit nonces are safe for 2^32 values
-/// per key (NIST SP 800-38D §8.3), which is 50 days of 1,000 a second; 192-bit nonces need no count. None of these
-/// values is left once the keys of that time are retired.
+/// Its random 192-bit nonces need no count.
 #[derive(Clone)]
 pub struct Sealer {
     current: NamedKey,
@@ -35,9 +31,6 @@ impl FromStr for Sealer {
     }
 }
 
-/// Follows the key's name if a value is encrypted with XChaCha20-Poly1305. Base64url contains no `.`.
-const XCHACHA: &str = "x.";
-
 impl Sealer {
     /// A sealer whose first key encrypts; `None` if `keys` is empty.
     pub fn new(keys: Vec<NamedKey>) -> Option<Self> {
@@ -45,7 +38,7 @@ impl Sealer {
         Some(Self { current: keys.next()?, former: keys.collect() })
     }
 
-    /// Encrypts `plaintext` under a random 192-bit nonce and returns `kid.x.base64url`. The associated data are the
+    /// Encrypts `plaintext` under a random 192-bit nonce and returns `kid.base64url`. The associated data are the
     /// key's name and `place`: where the value belongs, such as table, key and field. `place` is not part of the
     /// result, and decrypting it with another place fails.
     ///
@@ -79,7 +72,7 @@ impl Sealer {
             .encrypt(&XNonce::from(nonce), payload)
             .map_err(|_| UnsealError)?;
         Ok(format!(
-            "{}.{XCHACHA}{}",
+            "{}.{}",
             self.current.kid,
             BASE64URL_NOPAD.encode(&[&nonce[..], &sealed].concat())
         ))
@@ -92,10 +85,11 @@ impl Sealer {
     pub fn open(&self, sealed: &str, place: &str) -> Result<Vec<u8>, UnsealError> {
         let (kid, sealed) = sealed.split_once('.').ok_or(UnsealError)?;
         let key = self.key(kid).ok_or(UnsealError)?;
-        match sealed.strip_prefix(XCHACHA) {
-            Some(sealed) => decrypt::<_, 24>(&xchacha(key), sealed, &bound_to(key, place)),
-            None => decrypt::<_, 12>(&Aes256Gcm::new(&key.bytes().into()), sealed, place),
-        }
+        let sealed = BASE64URL_NOPAD.decode(sealed.as_bytes()).map_err(|_| UnsealError)?;
+        let (nonce, msg) = sealed.split_first_chunk().ok_or(UnsealError)?;
+        let bound_to = bound_to(key, place);
+        let payload = Payload { msg, aad: bound_to.as_bytes() };
+        xchacha(key).decrypt(&XNonce::from(*nonce), payload).map_err(|_| UnsealError)
     }
 
     fn key(&self, kid: &str) -> Option<&NamedKey> {
@@ -147,7 +141,7 @@ pub(crate) fn hmac_sha256(key: &[u8], purpose: &str, data: &[u8]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// Under a key of its own, because `key` itself is that of AES-256-GCM and of the HMACs: HKDF-Expand (RFC 5869 §2.3),
+/// Under a key of its own, because `key` itself is that of the HMACs: HKDF-Expand (RFC 5869 §2.3),
 /// whose first block is this HMAC of its `info` and the byte 1.
 fn xchacha(key: &NamedKey) -> XChaCha20Poly1305 {
     XChaCha20Poly1305::new(&hmac_sha256(&key.bytes(), "XChaCha20-Poly1305", &[1]).into())
@@ -156,22 +150,6 @@ fn xchacha(key: &NamedKey) -> XChaCha20Poly1305 {
 /// The associated data. No key's name contains a space.
 fn bound_to(key: &NamedKey, place: &str) -> String {
     format!("{} {place}", key.kid)
-}
-
-/// Decrypts `sealed`, which is base64url of nonce, ciphertext and tag.
-fn decrypt<C, const NONCE: usize>(
-    cipher: &C,
-    sealed: &str,
-    bound_to: &str,
-) -> Result<Vec<u8>, UnsealError>
-where
-    C: Aead,
-    Nonce<C>: From<[u8; NONCE]>,
-{
-    let sealed = BASE64URL_NOPAD.decode(sealed.as_bytes()).map_err(|_| UnsealError)?;
-    let (nonce, msg) = sealed.split_first_chunk::<NONCE>().ok_or(UnsealError)?;
-    let aad = bound_to.as_bytes();
-    cipher.decrypt(&Nonce::<C>::from(*nonce), Payload { msg, aad }).map_err(|_| UnsealError)
 }
 
 /// A value could not be sealed or opened. The error contains no part of it.

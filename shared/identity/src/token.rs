@@ -68,7 +68,7 @@ pub struct Claims {
     pub cid: CommitteeId,
     /// The user's epoch, only in tokens for a sign-in step: ending all sessions raises the epoch and so invalidates the
     /// step as well.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
 }
 

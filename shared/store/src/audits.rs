@@ -9,11 +9,11 @@ use domain::{
     CommitteeId, Instant, UserId,
     audit::{AuditEntry, TargetType},
 };
-use futures_util::future::join_all;
+use uuid::Uuid;
 
 use crate::{
     Page, Part, Store, StoreError, Transaction,
-    keys::{self, AUDIT_PREFIX, Table},
+    keys::{self, AUDITS, Table},
     table::{ListedItem, Order, ttl},
 };
 
@@ -22,19 +22,19 @@ const RETENTION: Duration = Duration::from_secs(5 * 365 * 86_400);
 impl Transaction {
     /// Stores `entry` in all its lists, for five years.
     pub fn record_audit(&mut self, entry: &AuditEntry) {
-        let (id, committee) = (entry.audit_id.to_string(), entry.committee_id);
+        let (id, committee) = (entry.audit_id, entry.committee_id);
         let target = Some(UserId::new(entry.target_id))
             .filter(|id| entry.target_type == TargetType::User && *id != entry.actor_id);
         let people = [Some(entry.actor_id), target].into_iter().flatten();
         let of_people = people.map(|user| {
             let list = keys::audit_of_person_in(user, committee);
-            (keys::audit_of_person(user, &id), list)
+            (keys::audit_of_person(user, id), list)
         });
-        let of_committee = keys::audit_of_committee(committee, &id);
-        for (key, list) in of_people.chain([(of_committee, keys::shard(keys::AUDIT, &id))]) {
+        let of_committee = keys::audit_of_committee(committee, id);
+        for (key, list) in of_people.chain([(of_committee, keys::audit())]) {
             let put = key
                 .holding(&ListedItem { card: entry })
-                .with(keys::audit_index_key(list, &id).attributes())
+                .with(list.at(id).attributes())
                 .with([ttl(entry.created_at.after(RETENTION))]);
             self.put_new(Part::New, put);
         }
@@ -65,35 +65,23 @@ impl Store {
     ) -> Result<Page<AuditEntry>, StoreError> {
         let page = match list {
             AuditList::All => {
-                let shards = keys::shards(keys::AUDIT);
-                let pages = shards.iter().map(|shard| self.listed_audit(shard, position, limit));
-                let pages: Result<Vec<_>, _> = join_all(pages).await.into_iter().collect();
                 let id = |entry: &AuditEntry| entry.audit_id.to_string();
-                Page::merged(pages?, limit, id, id)
+                self.newest_cards(keys::audit(), position, limit, id).await?
             }
             AuditList::Committee(committee) => {
-                let pk = keys::audit_of_committee(committee, "").pk;
+                let pk = keys::audit_of_committee(committee, Uuid::nil()).pk;
                 self.stored_audit(&pk, position, limit).await?
             }
             AuditList::Person(user) => {
-                let pk = keys::audit_of_person(user, "").pk;
+                let pk = keys::audit_of_person(user, Uuid::nil()).pk;
                 self.stored_audit(&pk, position, limit).await?
             }
             AuditList::PersonIn(user, committee) => {
-                let pk = keys::audit_of_person_in(user, committee);
-                self.listed_audit(&pk, position, limit).await?
+                let list = keys::audit_of_person_in(user, committee);
+                self.cards(&list, position, limit, Order::Descending).await?
             }
         };
         Ok(page.take_while(|entry| now < entry.created_at.after(RETENTION)))
-    }
-
-    async fn listed_audit(
-        &self,
-        pk: &str,
-        position: Option<&str>,
-        limit: u16,
-    ) -> Result<Page<AuditEntry>, StoreError> {
-        self.cards(&keys::LISTING, pk, position, limit, Order::Descending).await
     }
 
     async fn stored_audit(
@@ -103,7 +91,7 @@ impl Store {
         limit: u16,
     ) -> Result<Page<AuditEntry>, StoreError> {
         let page: Page<ListedItem<AuditEntry>> =
-            self.newest(Table::Records, pk, AUDIT_PREFIX, position, limit).await?;
+            self.newest(Table::Records, pk, AUDITS, position, limit).await?;
         Ok(page.map(|item| item.card))
     }
 }

@@ -7,7 +7,7 @@ use domain::{
 
 use crate::{
     Page, Part, Store, StoreError, Transaction,
-    keys::{self, PENDING_CODE_PREFIX, Table},
+    keys::{self, PENDING_CODES, Table},
     table::ttl,
     write::Write,
 };
@@ -27,7 +27,7 @@ impl Store {
     ) -> Result<Vec<Code>, StoreError> {
         let pk = keys::code(CodeKind::Email, challenge).pk;
         let page: Page<Code> =
-            self.newest(Table::Transient, &pk, PENDING_CODE_PREFIX, None, MAX_READ).await?;
+            self.newest(Table::Transient, &pk, PENDING_CODES, None, MAX_READ).await?;
         let valid = page.items.into_iter().filter(|code| now < code.expires_at);
         Ok(valid.take(MAX_PENDING).collect())
     }

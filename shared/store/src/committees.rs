@@ -24,7 +24,7 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Committee>, StoreError> {
-        self.cards(&keys::LISTING, keys::COMMITTEES, position, limit, Order::Ascending).await
+        self.cards(&keys::committees(), position, limit, Order::Ascending).await
     }
 
     pub(crate) fn committee_put(committee: &Committee) -> Write {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Page, Part, Store, StoreError, Transaction,
-    keys::{self, IndexKey, SWEEP_DELAY, WORDS_DUE},
+    keys::{self, DueList, IndexKey, SWEEP_DELAY},
     table::{Item, Order, due},
     write::Write,
 };
@@ -83,15 +83,11 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Course>, StoreError> {
-        let (index, pk) = match list {
-            CourseList::OfCommittee(committee, state) => {
-                (&keys::LISTING, keys::courses_of(committee, state))
-            }
-            CourseList::OfAuthor(author, state) => {
-                (&keys::AUTHORED, keys::courses_by(author, state))
-            }
+        let list = match list {
+            CourseList::OfCommittee(committee, state) => keys::courses_of(committee, state),
+            CourseList::OfAuthor(author, state) => keys::courses_by(author, state),
         };
-        let page: Page<Stored> = self.list(index, &pk, position, limit, Order::Descending).await?;
+        let page: Page<Stored> = self.list(&list, position, limit, Order::Descending).await?;
         Ok(page.map(Course::from))
     }
 
@@ -101,17 +97,11 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<CourseSummary>, StoreError> {
-        self.cards(&keys::PUBLISHED, keys::PUBLISHED_COURSES, position, limit, Order::Descending)
-            .await
+        self.cards(&keys::published_courses(), position, limit, Order::Descending).await
     }
 }
 
 impl Transaction {
-    /// Creates `course`. The condition fails (`Part::Course`) when its id is taken.
-    pub fn new_course(&mut self, course: &Course) {
-        self.put_new(Part::Course, course_put(course));
-    }
-
     /// Replaces the course `before` by `after`. The condition fails (`Part::Course`) when the course has changed
     /// since `before` was read.
     pub fn change_course(&mut self, before: &CourseSummary, after: &Course) {
@@ -141,7 +131,6 @@ pub(crate) fn course_put(course: &Course) -> Write {
     let stored = Stored { card: course.outline.clone(), details: course.details.clone() };
     let put = keys::course(course.outline.course_id)
         .holding(&stored)
-        .with_value("questionBytes", &0)
         .with(index_attributes(&course.outline));
     if course.outline.state == State::Published {
         put.with(words_due(&course.outline))
@@ -169,5 +158,5 @@ fn has_other_words(before: &CourseSummary, after: &CourseSummary) -> bool {
 
 pub(crate) fn words_due(course: &CourseSummary) -> [(String, AttributeValue); 2] {
     let key = keys::course(course.course_id);
-    due(WORDS_DUE, &key, course.updated_at.after(SWEEP_DELAY))
+    due(DueList::Words, &key, course.updated_at.after(SWEEP_DELAY))
 }

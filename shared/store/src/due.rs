@@ -5,11 +5,12 @@ use std::time::Duration;
 use domain::Instant;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
+use serde_dynamo::from_items;
 
 use crate::{
     Store, StoreError,
-    keys::{DEAD_DUE, DUE, Key, Table, shard, shards},
-    table::{Page, number, text},
+    keys::{DUE, DueList, Key, Table},
+    table::{number, text},
     write::Write,
 };
 
@@ -24,7 +25,7 @@ const MAX_RETRY_TIME: Duration = Duration::from_secs(86_400);
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Due {
-    /// The partition key of the item; its prefix determines the kind of work.
+    /// The partition key of the item.
     pub pk: String,
     sk: String,
     pub(crate) due_pk: String,
@@ -66,11 +67,16 @@ struct DeadLetterItem {
 }
 
 impl Store {
-    /// At most `limit` pieces of work of `kind` that are due at `now`, the earliest due time first: one query of each
+    /// At most `limit` pieces of work of `list` that are due at `now`, the earliest due time first: one query of each
     /// shard. An index may not show work yet, or still show work that is done: it is found by a later call, and the
     /// conditions of [`postpone`](Self::postpone), [`lease`](Self::lease) and the like fail.
-    pub async fn due(&self, kind: &str, now: Instant, limit: u16) -> Result<Vec<Due>, StoreError> {
-        let pages = stream::iter(shards(kind))
+    pub async fn due(
+        &self,
+        list: DueList,
+        now: Instant,
+        limit: u16,
+    ) -> Result<Vec<Due>, StoreError> {
+        let pages = stream::iter(list.partitions())
             .map(|shard| self.due_in(shard, now, limit))
             .buffered(CONCURRENT_READS);
         let pages: Vec<Vec<Due>> = pages.try_collect().await?;
@@ -91,8 +97,19 @@ impl Store {
             .key_condition_expression("duePk = :pk AND dueAt <= :now")
             .expression_attribute_values(":pk", text(&shard))
             .expression_attribute_values(":now", number(now.unix_milliseconds()));
-        let page: Page<Due> = self.page(request, "pk", limit).await?;
-        Ok(page.items)
+        let mut found = Vec::new();
+        let mut start = None;
+        // A query also ends after 1 MB.
+        loop {
+            let left = usize::from(limit) - found.len();
+            let request = request.clone().set_exclusive_start_key(start);
+            let (items, next) = self.query(request, left).await?;
+            found.extend(items);
+            start = next;
+            if found.len() >= usize::from(limit) || start.is_none() {
+                return Ok(from_items(found)?);
+            }
+        }
     }
 
     /// Records that `due` failed at `now` for `cause` and schedules a retry after `pause`; after a day of failures
@@ -121,7 +138,7 @@ impl Store {
                         "duePk = :pk AND dueAt = :at",
                     )
                     .expression("SET duePk = :dead, dueAt = :now")
-                    .text(":dead", &shard(DEAD_DUE, &due.pk))
+                    .text(":dead", DueList::Dead.name())
                     .number(":now", now.unix_milliseconds());
                 self.apply(move_to_dead).await?;
             }
@@ -146,7 +163,7 @@ impl Store {
         limit: u16,
     ) -> Result<Vec<DeadLetter>, StoreError> {
         let mut dead = Vec::new();
-        for due in self.due(DEAD_DUE, now, limit).await? {
+        for due in self.due(DueList::Dead, now, limit).await? {
             let item: Option<DeadLetterItem> = self.get(&due.key()).await?;
             if let Some(failed) = item.and_then(|item| item.failed) {
                 let Failed { since, cause, from, .. } = failed;
@@ -174,9 +191,9 @@ impl Store {
 }
 
 impl Due {
-    /// Whether this is in the list of `kind`.
-    pub(crate) fn is_in(&self, kind: &str) -> bool {
-        shards(kind).contains(&self.due_pk)
+    /// The list that this is in; `None` for one that this code does not know.
+    pub fn list(&self) -> Option<DueList> {
+        DueList::of(&self.due_pk)
     }
 
     /// The due time, in Unix milliseconds.

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
-    keys::{self, FILE_PREFIX, FILES_DUE, shard},
+    keys::{self, DueList},
     quotas::addition,
     table::{ListedItem, Order, due},
     write::Write,
@@ -40,11 +40,6 @@ struct DueItem {
     due_at: Option<i64>,
 }
 
-/// The id of the file with the partition key `pk`; `None` for other items.
-pub fn file_id(pk: &str) -> Option<FileId> {
-    pk.strip_prefix(FILE_PREFIX).map(FileId::or_none)
-}
-
 impl Store {
     /// The file `id`, unless it is deleted.
     pub async fn file(&self, id: FileId) -> Result<Option<File>, StoreError> {
@@ -59,7 +54,7 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<File>, StoreError> {
-        self.cards(&keys::LISTING, &keys::files_of(user), position, limit, Order::Descending).await
+        self.cards(&keys::files_of(user), position, limit, Order::Descending).await
     }
 
     /// The storage usage of `user`.
@@ -77,8 +72,8 @@ impl Store {
         let key = keys::file(file.file_id);
         let put = key
             .holding(&ListedItem { card: file })
-            .with(keys::file_index_key(file.user_id, file.file_id).attributes())
-            .with(due(FILES_DUE, &key, file.created_at.after(UPLOAD_TIMEOUT)));
+            .with(keys::files_of(file.user_id).at(file.file_id).attributes())
+            .with(due(DueList::Files, &key, file.created_at.after(UPLOAD_TIMEOUT)));
         // A discarded file can still be uploaded while its presigned form is valid, so the bucket may hold up to
         // twice the quota, not counting old versions.
         let room_with_discarded = room.saturating_add(quota);
@@ -164,7 +159,7 @@ impl Transaction {
             )
             .value(":deleted", &Status::Deleted)
             .value(":at", &now)
-            .text(":due", &shard(FILES_DUE, &keys::file(file.file_id).pk))
+            .text(":due", DueList::Files.name())
             .number(":now", now.unix_milliseconds());
         self.update(Part::File, update);
         let update = usage_update(file, -1, UsageKind::Quota);

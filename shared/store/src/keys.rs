@@ -13,61 +13,9 @@
 //! | `duePk`, `dueAt` | key in the sparse index `due` (projection: keys): pending work of dispatcher and worker, and when it is due |
 //! | `ttl` | Unix seconds after which DynamoDB may delete the item; it lags by days, so every read also checks the item's own time |
 //!
-//! # Keys
-//!
-//! | item | table | `pk` | `sk` | `listPk`, `listSk` |
-//! |---|---|---|---|---|
-//! | user | records | `USER#<id>` | `USER` | `COMMITTEE#<id>#USERS`, `<last name>␁<name>␁<id>` folded |
-//! | credentials | records | `USER#<id>` | `CREDENTIALS` | |
-//! | login activity | records | `USER#<id>` | `LOGIN#<16 digits>` | |
-//! | one-time password secret | records | `USER#<id>` | `OTP` | `SEALED#<key name>`, `<id>` |
-//! | passkey | records | `USER#<id>` | `PASSKEY#<passkey id>` | |
-//! | owner of a credential of WebAuthn | records | `PASSKEY#<sha-256>` | `PASSKEY` | |
-//! | audit entry of its actor or target user | records | `USER#<id>` | `AUDIT#<audit id>` | `USER#<id>#AUDIT#<committee>`, `<audit id>` |
-//! | e-mail address | records | `EMAIL#<sha-256>` | `EMAIL` | |
-//! | stop of mails to an address | records | `EMAIL#<sha-256>` | `STOP` | |
-//! | active super admins | records | `ADMINS` | `ADMINS` | |
-//! | committee | records | `COMMITTEE#<id>` | `COMMITTEE` | `COMMITTEES`, `<Latin name>␁<id>` folded |
-//! | audit entry of a committee | records | `AUDIT#<committee>` | `AUDIT#<audit id>` | `AUDIT#<shard>`, `<audit id>` |
-//! | course | records | `COURSE#<id>` | `COURSE` | `COMMITTEE#<id>#COURSES#<state>`, `<updatedAt>#<id>` |
-//! | order of its questions | records | `COURSE#<id>` | `ORDER` | |
-//! | question | records | `COURSE#<id>` | `QUESTION#<id>` | |
-//! | stem of a word of a published course | records | `WORD#<stem>` | `AT#<publishedAt>#<id>` | |
-//! | approximate number of courses with a stem | records | `WORD#<stem>` | `COUNT` | |
-//! | file | records | `FILE#<id>` | `FILE` | `USER#<id>#FILES`, `<id>` |
-//! | storage usage of a user | records | `USER#<id>` | `USAGE` | |
-//! | outbox message | records | `OUTBOX#<id>` | `OUTBOX` | |
-//! | text message | records | `SMS#<id>` | `SMS` | `BATCH#<id>#SMS`, `<id>`, if it belongs to a batch |
-//! | text of a message | records | `SMS#<id>` | `TEXT` | |
-//! | batch of text messages | records | `BATCH#<id>` | `BATCH` | |
-//! | common text of a batch | records | `BATCH#<id>` | `TEXT` | |
-//! | chunk of a batch | records | `CHUNK#<batch>#<number>` | `CHUNK` | |
-//! | opt-out of a phone number | records | `OPTOUT#<committee or ALL>#<sha-256>` | `OPTOUT` | `OPTOUTS#<committee or ALL>`, `<createdAt>#<sha-256>` |
-//! | one-time code | transient | `CODE#<kind>#<challenge>` | `CODE`, for a pending address `CODE#<user id>` | |
-//! | session | transient | `USER#<id>` | `SESSION#<sid>` | |
-//! | devices and address ranges of sign-ins | transient | `USER#<id>` | `DEVICES` | |
-//! | one-time password secret, unconfirmed | transient | `USER#<id>` | `ENROLMENT` | |
-//! | completed step of a sign-in | transient | `STEP#<sid>` | `STEP` | |
-//! | challenge of a passkey | transient | `CHALLENGE#<sid>` | `CHALLENGE` | |
-//! | rate limit window | transient | `LIMIT#<key>` | `LIMIT` | |
-//! | security counter | transient | `COUNTER#<name>#<sha-256>` | `COUNTER` | |
-//! | text messages of a day | transient | `QUOTA#USER#<id>#<day>`, `QUOTA#COMMITTEE#<id>#<day>` | `QUOTA` | |
-//! | bytes of announced files of a day | transient | `QUOTA#FILES#<user id>#<day>` | `QUOTA` | |
-//! | message with an id of the carrier, and its receipt | transient | `RECEIPT#<carrier's id>` | `RECEIPT` | |
-//! | text that was about to be sent to a number | transient | `TEXTS#<sha-256>` | `AT#<time>#<message>` | |
-//! | next free slot for a text message | transient | `RATE` | `RATE` | |
-//! | next place of a committee in the order of messages of batches | transient | `PLACE#<committee>` | `PLACE` | |
-//! | idempotent response, or who holds its key | transient | `IDEMPOTENCY#<sha-256>` | `IDEMPOTENCY` | |
-//! | circuit breaker of a cPanel token | transient | `BREAKER#<sha-256>` | `BREAKER` | |
-//!
-//! The index `due` holds outbox messages under `OUTBOX` and single text messages under `SINGLE` until they are sent,
-//! messages of batches under `BULK` until their turn comes and then under `STARTED` until they are sent, chunks under
-//! `CHUNKS` until they are expanded into messages, new accounts under `UNVERIFIED` until they are verified or erased,
-//! erased users under `ERASE` until their data is deleted, courses under `WORDS` until their search entries are current,
-//! and files under `FILES` until they are uploaded or deleted. Work that has failed for a day moves to `DEAD`, where it
-//! stays until an operator handles it. The whole service writes to each of these lists and to `AUDIT`, so they are in 16
-//! shards: `OUTBOX#00` to `OUTBOX#0f`, by a hash of the item's key; a reader queries them all and merges the results
-//! (`keys/shards.rs`). The challenge of a code is derived from an e-mail address, or from a user's id and phone number.
+//! [`ITEMS`], [`LISTS`] and [`DueList`] are the keys: the code makes its keys from them, and `shared/store/keys.md` is
+//! printed from them. Lists that the whole service, or all users of a committee, write to are in 16 shards, by a hash of
+//! the item's key; a reader queries them all and merges the results.
 //!
 //! `lastActive` of a user is in `card`, because lists of accounts show it: each of its writes, one in five minutes and
 //! active user, also writes the entry in `listing`. With the attribute outside the index, a page of accounts would need
@@ -76,14 +24,8 @@
 //! A word has at most 2 stems in Latin letters and 8 in Arabic letters, usually 1 and 2; a course has at most 40 words. So
 //! a course of ten words has 10 to 20 entries, and at most 320, each with all stems of the course: 0.2 KB, at most 7 KB.
 //!
-//! The index `authored` holds courses under `USER#<id>#COURSES#<state>`, `<updatedAt>#<id>`, text messages under
-//! `USER#<id>#SMS`, `<id>`, and batches under `USER#<id>#BATCHES`, `<id>`. The index `published` holds published
-//! courses under `PUBLISHED`, `<publishedAt>#<id>`. A course that is published again keeps its first
-//! `publishedAt`, so that it does not appear twice to a client that pages through the list.
-//!
-//! The index `published` also holds text messages under `COMMITTEE#<id>#SMS`, `<id>`, in 16 shards, because all users
-//! of a committee may send at the same time, and batches under `COMMITTEE#<id>#BATCHES`, `<id>`: messages of batches use
-//! the keys of all other indexes. What was accepted before these lists existed is in those of its senders alone.
+//! Messages and batches of a committee are in the index `published`: messages of batches use the keys of all other
+//! indexes.
 //!
 //! # Throughput of one partition
 //!
@@ -133,7 +75,7 @@
 //! | `COMMITTEE#<id>#SMS` in `published`, 16 shards | a message is queued, claimed and sent: 3 units | 16 × 333 messages of one committee |
 //! | the same | page: 20 × 0.5 KB = 10 KB in all, at least 0.5 units of each shard | 1,500 to 6,000 pages of one committee |
 //! | `COMMITTEE#<id>#BATCHES` in `published` | a batch is accepted: 1 unit | 1,000 batches of one committee, as many as its quota serves |
-//! | other lists in `due`, 16 shards | a chunk, course, file, account or user is added and removed: 2 units | 16 × 500 of each, in the whole service |
+//! | other lists in `due` | a chunk, course, file, account or user is added and removed: 2 units | 500 of each, in the whole service |
 //!
 //! An on-demand table starts at 4,000 write and 12,000 read units per second and doubles as needed; the service
 //! as a whole supports the sum of these until one of the partitions above is hot.
@@ -201,33 +143,23 @@
 //! | the same | requests that still run write more | deleted again in a second pass, a minute after the erasure or later | `users/erase.rs::data_written_during_erasure_is_removed_too` |
 //! | the same | stale: the index does not list a course yet, or a change moved it | the second pass reads all courses again | `users/erase.rs::erasure_of_many_steps_reads_the_courses_once_more` |
 //! | `SEALED#` | stale: a secret is still listed under its former key | the sealed text is a condition | `ops.rs::sealing_key_is_kept_while_a_secret_uses_it` |
-//! | `BREAKER#` | probed at the same time | the probe is a condition | `cpanel/breaker.rs::half_open_breaker_lets_one_caller_through_and_rejects_others` |
 
-mod audits;
-mod courses;
-mod files;
-mod messages;
+mod due_lists;
+mod items;
+mod lists;
 mod schema;
-mod search;
-mod shards;
-mod sign_in;
 
 use std::time::Duration;
 
-pub(crate) use audits::*;
-pub use courses::WORDS_DUE;
-pub(crate) use courses::*;
 use data_encoding::HEXLOWER;
-use domain::{CommitteeId, Email, UserId, folded};
-pub use files::FILES_DUE;
-pub(crate) use files::*;
-pub(crate) use messages::*;
-pub use messages::{BULK_DUE, CHUNKS_DUE, OUTBOX_DUE, SINGLE_DUE, STARTED_DUE};
+use domain::{CommitteeId, folded};
+pub use due_lists::DueList;
+pub(crate) use items::*;
+pub use items::{ITEMS, ItemKind};
+pub(crate) use lists::*;
+pub use lists::{LISTS, ListKind};
 pub use schema::{AUTHORED, DUE, IndexSchema, LISTING, PUBLISHED, TABLES, Table, TableSchema};
-pub(crate) use search::*;
 use sha2::{Digest, Sha256};
-pub(crate) use shards::{numbered_shards, shard, shards};
-pub(crate) use sign_in::*;
 
 /// The primary key of an item, and its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -237,110 +169,8 @@ pub struct Key {
     pub(crate) sk: String,
 }
 
-fn records(pk: String, sk: &str) -> Key {
-    Key { table: Table::Records, pk, sk: sk.to_owned() }
-}
-
-fn transient(pk: String, sk: &str) -> Key {
-    Key { table: Table::Transient, pk, sk: sk.to_owned() }
-}
-
-pub(crate) const USER_PREFIX: &str = "USER#";
-
-pub(crate) fn user(id: UserId) -> Key {
-    records(format!("{USER_PREFIX}{id}"), "USER")
-}
-
-pub(crate) fn credentials(id: UserId) -> Key {
-    records(format!("{USER_PREFIX}{id}"), "CREDENTIALS")
-}
-
-pub(crate) fn login(id: UserId, login_activity_id: u64) -> Key {
-    records(format!("{USER_PREFIX}{id}"), &format!("{LOGIN_PREFIX}{login_activity_id:016}"))
-}
-
-pub(crate) const LOGIN_PREFIX: &str = "LOGIN#";
-
-/// Hashed, so that a key in a log or a metric does not disclose an address.
-pub(crate) fn email(email: &Email) -> Key {
-    records(format!("EMAIL#{}", hashed(email.as_str())), "EMAIL")
-}
-
-/// The item that says whether mails to `email` are stopped.
-pub(crate) fn mail_stop(email: &Email) -> Key {
-    records(format!("EMAIL#{}", hashed(email.as_str())), "STOP")
-}
-
-/// The ids of all active super admins: a condition on the size of the set keeps at least one.
-pub(crate) fn admins() -> Key {
-    records("ADMINS".to_owned(), "ADMINS")
-}
-
-pub(crate) fn committee(id: CommitteeId) -> Key {
-    records(format!("COMMITTEE#{id}"), "COMMITTEE")
-}
-
 /// How long after the write the sweep picks up work that the stream has not handled.
 pub(crate) const SWEEP_DELAY: Duration = Duration::from_secs(60);
-
-/// The list in the index `due` of erased users, until their data is deleted.
-pub const ERASE_DUE: &str = "ERASE";
-
-/// The list in the index `due` of new accounts, until they are verified or erased.
-pub const UNVERIFIED_DUE: &str = "UNVERIFIED";
-
-/// The list in the index `due` of dead letters: work that is no longer retried.
-pub const DEAD_DUE: &str = "DEAD";
-
-pub(crate) fn limit(key: &str) -> Key {
-    transient(format!("LIMIT#{key}"), "LIMIT")
-}
-
-pub(crate) fn counter(name: &str, key: &str) -> Key {
-    transient(format!("COUNTER#{name}#{}", hashed(key)), "COUNTER")
-}
-
-/// `fingerprint` is a hash of host, user and token, so that a new token starts with a new breaker.
-pub(crate) fn breaker(fingerprint: &str) -> Key {
-    transient(format!("BREAKER#{fingerprint}"), "BREAKER")
-}
-
-/// The key of no item, for reads that only open a connection.
-pub(crate) fn missing_item() -> Key {
-    records("NOTHING".to_owned(), "NOTHING")
-}
-
-/// The key of an item in an index.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct IndexKey {
-    pub(crate) index: &'static IndexSchema,
-    pub(crate) pk: String,
-    pub(crate) sk: String,
-}
-
-pub(crate) fn user_index_key(user: &domain::user::User) -> IndexKey {
-    let (last_name, name) = (sortable(user.last_name.as_str()), sortable(user.name.as_str()));
-    let sk = format!("{last_name}{END}{name}{END}{}", user.user_id);
-    IndexKey { index: &LISTING, pk: users_of(user.committee_id), sk }
-}
-
-pub(crate) fn users_of(committee: CommitteeId) -> String {
-    format!("COMMITTEE#{committee}#USERS")
-}
-
-pub(crate) const COMMITTEES: &str = "COMMITTEES";
-
-pub(crate) fn committee_index_key(id: CommitteeId, name_latin: &str) -> IndexKey {
-    IndexKey {
-        index: &LISTING,
-        pk: COMMITTEES.to_owned(),
-        sk: format!("{}{END}{id}", sortable(name_latin)),
-    }
-}
-
-/// Terminates a name in a sort key: no name contains it, and it sorts before every character of a name, so that
-/// `Ben` comes before `Ben Ali`.
-const END: char = '\u{1}';
 
 /// `text`, folded (lower case, no diacritics) and cut to 120 bytes to fit into a sort key (1,024 bytes) and a cursor
 /// (512).
@@ -352,4 +182,9 @@ fn sortable(text: &str) -> String {
 
 fn hashed(text: &str) -> String {
     HEXLOWER.encode(&Sha256::digest(text))
+}
+
+/// The committee that an opt-out is valid for, or `ALL`.
+fn scope(committee: Option<CommitteeId>) -> String {
+    committee.map_or_else(|| "ALL".to_owned(), |committee| committee.to_string())
 }

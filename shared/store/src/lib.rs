@@ -56,31 +56,29 @@ use aws_sdk_dynamodb::{
 use aws_types::SdkConfig;
 
 pub use audits::AuditList;
-pub use breaker::Probe;
 use counters::OpenWindows;
 pub use counters::{Counter, Full, Reservation};
 pub use courses::CourseList;
 pub use due::{DeadLetter, Due};
 pub use erased::{CoursesLeft, Erasure};
 pub use error::StoreError;
-pub use files::{DueFile, file_id};
+pub use files::DueFile;
 pub use idempotency::{Earlier, Held, Idempotent};
 pub use limits::Window;
 pub use meter::{Cost, metered};
 pub use outbox::{Claimed, Outbound, OutboundMessage};
 pub use passkeys::PasskeyOwner;
-pub use questions::Questionnaire;
+pub use questions::questions_fit;
 pub use quotas::{CountedSms, SmsQuota};
 pub use rate::Slots;
 pub use retry::within;
 pub use sessions::StoredAccount;
 pub use setup::Setup;
-pub use sms::{chunk_pk, is_chunk};
+pub use sms::chunk_pk;
 pub use sms_lists::Senders;
 pub use table::Page;
 pub use transaction::{CommitOutcome, Part, Transaction};
-pub use users::{Credentials, EmailOwner, NewUser, user_id};
-pub use words::course_id;
+pub use users::{Credentials, EmailOwner, NewUser};
 
 /// Client of the two tables. Clones share the connections.
 #[derive(Clone, Debug)]

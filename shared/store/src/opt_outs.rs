@@ -83,6 +83,6 @@ impl Store {
         limit: u16,
     ) -> Result<Page<OptOut>, StoreError> {
         let list = keys::opt_outs_of(committee);
-        self.cards(&keys::LISTING, &list, position, limit, Order::Descending).await
+        self.cards(&list, position, limit, Order::Descending).await
     }
 }

@@ -8,7 +8,7 @@ use domain::{
 use crate::{
     Page, Part, Store, StoreError, Transaction,
     keys::{self},
-    table::{Order, text, ttl},
+    table::{Order, ttl},
     write::Write,
 };
 
@@ -55,9 +55,8 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<UserId>, StoreError> {
-        let page: Page<Listed> = self
-            .list(&keys::LISTING, &keys::sealed_under(kid), position, limit, Order::Ascending)
-            .await?;
+        let page: Page<Listed> =
+            self.list(&keys::sealed_under(kid), position, limit, Order::Ascending).await?;
         Ok(page.map(|item| item.user))
     }
 
@@ -75,7 +74,7 @@ impl Store {
             .expression("SET sealed = :new, listPk = :list")
             .text(":old", &otp.sealed)
             .text(":new", sealed)
-            .text(":list", &keys::sealed_under(kid));
+            .text(":list", &keys::sealed_under(kid).pk);
         Ok(self.update_item::<serde::de::IgnoredAny>(update).await?.is_some())
     }
 }
@@ -97,10 +96,7 @@ impl Transaction {
 
     /// Stores `otp`, sealed under the key `kid`, as the secret of `user`.
     pub fn set_otp(&mut self, user: UserId, otp: &Otp, kid: &str) {
-        let put = keys::otp(user).holding(otp).with([
-            ("listPk".to_owned(), text(&keys::sealed_under(kid))),
-            ("listSk".to_owned(), text(&user.to_string())),
-        ]);
+        let put = keys::otp(user).holding(otp).with(keys::sealed_under(kid).at(user).attributes());
         self.put(Part::Otp, put);
     }
 

@@ -13,9 +13,7 @@ use uuid::Uuid;
 
 use crate::{
     Due, Part, Store, StoreError, Transaction,
-    keys::{
-        self, BULK_DUE, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, STARTED_DUE, SWEEP_DELAY, shard,
-    },
+    keys::{self, DueList, Key, SWEEP_DELAY},
     table::{ListedItem, due, ttl},
     write::Write,
 };
@@ -84,9 +82,11 @@ impl OutboundMessage {
 impl Outbound {
     /// The message with the partition key `pk`; `None` for other items.
     pub fn of(pk: &str) -> Option<Self> {
-        let message =
-            pk.strip_prefix(OUTBOX_PREFIX).and_then(|id| id.parse().ok()).map(Self::OutboxMessage);
-        message.or_else(|| pk.strip_prefix(SMS_PREFIX).map(|id| Self::Sms(SmsId::or_none(id))))
+        match pk.split_once('#')? {
+            ("OUTBOX", id) => id.parse().ok().map(Self::OutboxMessage),
+            ("SMS", id) => Some(Self::Sms(SmsId::or_none(id))),
+            _ => None,
+        }
     }
 
     pub(crate) fn key(self) -> Key {
@@ -111,7 +111,7 @@ impl Transaction {
     pub fn send(&mut self, message: &OutboxItem) {
         let key = keys::outbox(message.outbox_id);
         let put = key.holding(&ListedItem { card: message }).with(due(
-            OUTBOX_DUE,
+            DueList::Outbox,
             &key,
             message.created_at.after(SWEEP_DELAY),
         ));
@@ -137,8 +137,11 @@ impl Store {
     /// has come. Returns the postponed work; `None` when the message is claimed or another process was faster. After an
     /// error it may have been postponed.
     pub async fn lease(&self, due: &Due, until: Instant) -> Result<Option<Due>, StoreError> {
-        let list =
-            if due.is_in(BULK_DUE) { shard(STARTED_DUE, &due.pk) } else { due.due_pk.clone() };
+        let list = if due.list() == Some(DueList::Bulk) {
+            DueList::Started.partition_of(&due.pk)
+        } else {
+            due.due_pk.clone()
+        };
         let lease = self
             .due_update(due, "duePk = :pk AND dueAt = :at AND card.#status = :queued")
             .expression("SET duePk = :list, dueAt = :until")

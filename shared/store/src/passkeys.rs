@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Part, Store, StoreError, StoredAccount, Transaction,
-    keys::{self, PASSKEY_PREFIX, Table},
+    keys::{self, PASSKEYS, Table},
     table::read,
     write::Write,
 };
@@ -57,7 +57,7 @@ impl Store {
     /// The passkeys of `user`, newest first, with those that were removed at once: see [`Passkey::is_of`].
     pub async fn passkeys(&self, user: UserId) -> Result<Vec<Passkey>, StoreError> {
         let pk = keys::user(user).pk;
-        let page = self.newest(Table::Records, &pk, PASSKEY_PREFIX, None, ALL);
+        let page = self.newest(Table::Records, &pk, PASSKEYS, None, ALL);
         Ok(page.await?.items)
     }
 

@@ -151,17 +151,17 @@ impl Store {
         number: &E164,
         accepted_at: Instant,
     ) -> Result<Vec<Outbound>, StoreError> {
-        let first = keys::text_at(accepted_at.before(SENDING_TIME), "");
-        let last = keys::text_at(accepted_at.after(CLOCK_DIFFERENCE), "");
+        let first = keys::text_to(number, accepted_at.before(SENDING_TIME), "");
+        let last = keys::text_to(number, accepted_at.after(CLOCK_DIFFERENCE), "");
         let request = self
             .reads
             .query()
             .table_name(self.name(Table::Transient))
             .consistent_read(true)
             .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
-            .expression_attribute_values(":pk", text(&keys::texts_to(number)))
-            .expression_attribute_values(":first", text(&first))
-            .expression_attribute_values(":last", text(&last));
+            .expression_attribute_values(":pk", text(&first.pk))
+            .expression_attribute_values(":first", text(&first.sk))
+            .expression_attribute_values(":last", text(&last.sk));
         let page: Page<Announced> = self.page(request, "sk", MAX_CANDIDATES).await?;
         if page.last.is_some() {
             return Ok(Vec::new());

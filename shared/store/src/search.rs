@@ -19,7 +19,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::{CourseId, Word, course::CourseSummary};
 use futures_util::future::try_join_all;
 use serde::Deserialize;
@@ -27,8 +26,7 @@ use serde_dynamo::from_items;
 
 use crate::{
     Page, Store, StoreError,
-    keys::{self, AT_PREFIX, Key, Table},
-    meter::RequestTimer,
+    keys::{self, ENTRIES, Key, Table},
     table::{ListedItem, text},
     words::terms,
 };
@@ -93,7 +91,7 @@ impl Store {
             if others.is_empty() { usize::from(limit) + 1 } else { MAX_READ / rarest.len().max(1) };
         let pages = rarest
             .iter()
-            .map(|term| keys::term_partition(term))
+            .map(|term| keys::term_count(term).pk)
             .map(|pk| self.entries_in(pk, others, position, limit, read_limit));
         let pages = try_join_all(pages).await?;
         Ok(Page::merged(pages, limit, String::clone, String::clone))
@@ -114,7 +112,7 @@ impl Store {
         let counts: Vec<Count> = self.get_many(&keys, "n").await?;
         let counts: HashMap<String, i64> =
             counts.into_iter().map(|count| (count.pk, count.n)).collect();
-        let count = |term: &String| counts.get(&keys::term_partition(term)).copied();
+        let count = |term: &String| counts.get(&keys::term_count(term).pk).copied();
         words.sort_by_cached_key(|terms| terms.iter().filter_map(count).sum::<i64>());
         Ok(words)
     }
@@ -128,7 +126,6 @@ impl Store {
         limit: u16,
         read_limit: usize,
     ) -> Result<Page<String>, StoreError> {
-        let timer = RequestTimer::start();
         let mut request = self
             .reads
             .query()
@@ -137,7 +134,7 @@ impl Store {
             .key_condition_expression("pk = :pk AND begins_with(sk, :at)")
             .projection_expression("sk")
             .expression_attribute_values(":pk", text(&pk))
-            .expression_attribute_values(":at", text(AT_PREFIX));
+            .expression_attribute_values(":at", text(ENTRIES));
         if !others.is_empty() {
             let (mut conditions, mut number) = (Vec::new(), 0);
             for terms in others {
@@ -154,19 +151,10 @@ impl Store {
         }
         let start = position
             .map(|sk| HashMap::from([("pk".to_owned(), text(&pk)), ("sk".to_owned(), text(sk))]));
-        let request = request
-            .set_exclusive_start_key(start)
-            .limit(i32::try_from(read_limit).unwrap_or(i32::MAX))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let response = Box::pin(request.send()).await;
-        timer.read(&response, |response| response.consumed_capacity());
-        let response = response?;
-        let last_evaluated =
-            response.last_evaluated_key.and_then(|key| key.get("sk")?.as_s().ok().cloned());
-        let mut items: Vec<String> = from_items::<_, EntryKey>(response.items.unwrap_or_default())?
-            .into_iter()
-            .map(|key| key.sk)
-            .collect();
+        let (items, next) = self.query(request.set_exclusive_start_key(start), read_limit).await?;
+        let last_evaluated = next.and_then(|key| key.get("sk")?.as_s().ok().cloned());
+        let mut items: Vec<String> =
+            from_items::<_, EntryKey>(items)?.into_iter().map(|key| key.sk).collect();
         let last = if items.len() > usize::from(limit) {
             items.truncate(limit.into());
             items.last().cloned()

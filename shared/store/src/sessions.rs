@@ -12,7 +12,7 @@ use domain::{
 
 use crate::{
     CommitOutcome, Credentials, Page, Part, Reservation, Store, StoreError, Transaction,
-    keys::{self, LOGIN_PREFIX, SESSION_PREFIX, Table},
+    keys::{self, LOGINS, SESSIONS, Table},
     table::{Item, ListedItem, read, ttl},
     users::unless_erased,
     write::Write,
@@ -102,8 +102,7 @@ impl Store {
         sid: SessionId,
     ) -> Result<(Option<Session>, Option<User>), StoreError> {
         let keys = [keys::session(user, sid), keys::user(user)];
-        let mut items = self.snapshot(&keys).await?.into_iter();
-        let (session, user) = (items.next().flatten(), items.next().flatten());
+        let [session, user] = self.snapshot(keys).await?;
         Ok((read(session)?, unless_erased(read(user)?)))
     }
 
@@ -175,7 +174,7 @@ impl Store {
     ) -> Result<Page<Session>, StoreError> {
         let pk = keys::user(user.user_id).pk;
         let mut page: Page<Session> =
-            self.newest(Table::Transient, &pk, SESSION_PREFIX, position, limit).await?;
+            self.newest(Table::Transient, &pk, SESSIONS, position, limit).await?;
         page.items.retain(|session| session.is_valid(user, now));
         Ok(page)
     }
@@ -216,15 +215,14 @@ impl Store {
     ) -> Result<Page<LoginActivity>, StoreError> {
         let pk = keys::user(user).pk;
         let page: Page<LoginActivity> =
-            self.newest(Table::Records, &pk, LOGIN_PREFIX, position, limit).await?;
+            self.newest(Table::Records, &pk, LOGINS, position, limit).await?;
         Ok(page.take_while(|entry| now < entry.created_at.after(login_activity::RETENTION)))
     }
 
     /// Deletes at most 100 sign-ins of `user`. Returns whether there are more.
     pub async fn delete_login_activity(&self, user: UserId) -> Result<bool, StoreError> {
         let pk = keys::user(user).pk;
-        let page: Page<LoginActivity> =
-            self.newest(Table::Records, &pk, LOGIN_PREFIX, None, 100).await?;
+        let page: Page<LoginActivity> = self.newest(Table::Records, &pk, LOGINS, None, 100).await?;
         let mut tx = self.transaction();
         for entry in &page.items {
             tx.remove(Part::Login, &keys::login(user, entry.login_activity_id));
@@ -236,8 +234,7 @@ impl Store {
     /// Deletes at most 100 sessions of `user`, ended or not. Returns whether there are more.
     pub async fn delete_sessions(&self, user: UserId) -> Result<bool, StoreError> {
         let pk = keys::user(user).pk;
-        let page: Page<Session> =
-            self.newest(Table::Transient, &pk, SESSION_PREFIX, None, 100).await?;
+        let page: Page<Session> = self.newest(Table::Transient, &pk, SESSIONS, None, 100).await?;
         let mut tx = self.transaction();
         for session in &page.items {
             tx.remove(Part::Session, &keys::session(user, session.sid));

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
-    keys::{self, BULK_DUE, CHUNK_PREFIX, CHUNKS_DUE, IndexKey, Key, SINGLE_DUE, SWEEP_DELAY},
+    keys::{self, DueList, IndexKey, Key, SWEEP_DELAY},
     outbox::Status,
     table::{ListedItem, Order, due, ttl},
     write::Write,
@@ -28,11 +28,6 @@ struct StoredText {
     text: Text,
 }
 
-/// Whether `pk` is the partition key of a chunk.
-pub fn is_chunk(pk: &str) -> bool {
-    pk.starts_with(CHUNK_PREFIX)
-}
-
 /// The partition key of chunk `number` of `batch`, for [`Store::expand_chunk`].
 pub fn chunk_pk(batch: BatchId, number: u16) -> String {
     keys::chunk(batch, number).pk
@@ -42,7 +37,7 @@ impl Transaction {
     /// Queues `sms` with the text `text`.
     pub fn accept_sms(&mut self, sms: &Sms, text: &Text) {
         self.put_text(&keys::sms_text(sms.sms_id), text, sms.sending.created_at);
-        self.put_sms(sms, SINGLE_DUE, sms.sending.created_at.after(SWEEP_DELAY))
+        self.put_sms(sms, DueList::Single, sms.sending.created_at.after(SWEEP_DELAY))
     }
 
     /// Queues `batch` as `chunks`. `text` is the text of all messages that have none of their own.
@@ -50,11 +45,8 @@ impl Transaction {
         let (key, now) = (keys::batch(batch.batch_id), batch.sending.created_at);
         let put = key
             .holding(&ListedItem { card: batch })
-            .with(keys::batch_of_user_index_key(batch.sending.user_id, batch.batch_id).attributes())
-            .with(
-                keys::batch_of_committee_index_key(batch.sending.committee_id, batch.batch_id)
-                    .attributes(),
-            )
+            .with(keys::batches_by(batch.sending.user_id).at(batch.batch_id).attributes())
+            .with(keys::batches_in(batch.sending.committee_id).at(batch.batch_id).attributes())
             .with([ttl(now.after(RETENTION))]);
         self.put_new(Part::New, put);
         if let Some(text) = text {
@@ -63,7 +55,7 @@ impl Transaction {
         for chunk in chunks {
             let key = keys::chunk(chunk.batch_id, chunk.number);
             let put = key.holding(&ListedItem { card: chunk }).with(due(
-                CHUNKS_DUE,
+                DueList::Chunks,
                 &key,
                 now.after(SWEEP_DELAY),
             ));
@@ -78,24 +70,22 @@ impl Transaction {
         let delete = Write::at(&key);
         self.delete(Part::Chunk, delete.when("attribute_exists(pk)"));
         for (place, (sms, own)) in (0..).zip(chunk.messages(common)) {
-            self.put_sms(&sms, BULK_DUE, first.after(Duration::from_millis(place)));
+            self.put_sms(&sms, DueList::Bulk, first.after(Duration::from_millis(place)));
             if let Some(text) = own {
                 self.put_text(&keys::sms_text(sms.sms_id), &text, sms.sending.created_at);
             }
         }
     }
 
-    fn put_sms(&mut self, sms: &Sms, kind: &str, at: Instant) {
+    fn put_sms(&mut self, sms: &Sms, list: DueList, at: Instant) {
         let key = keys::sms(sms.sms_id);
-        let of_batch = sms.batch_id.map(|batch| keys::sms_of_batch_index_key(batch, sms.sms_id));
+        let of_batch = sms.batch_id.map(|batch| keys::sms_of(batch).at(sms.sms_id));
         let put = key
             .holding(&ListedItem { card: sms })
-            .with(keys::sms_of_user_index_key(sms.sending.user_id, sms.sms_id).attributes())
-            .with(
-                keys::sms_of_committee_index_key(sms.sending.committee_id, sms.sms_id).attributes(),
-            )
+            .with(keys::sms_by(sms.sending.user_id).at(sms.sms_id).attributes())
+            .with(keys::sms_in(sms.sending.committee_id).at(sms.sms_id).attributes())
             .with(of_batch.into_iter().flat_map(IndexKey::attributes))
-            .with(due(kind, &key, at))
+            .with(due(list, &key, at))
             .with([ttl(sms.sending.created_at.after(RETENTION))]);
         self.put_new(Part::New, put);
     }
@@ -195,7 +185,7 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Sms>, StoreError> {
-        self.cards(&keys::AUTHORED, &keys::sms_by(user), position, limit, Order::Descending).await
+        self.cards(&keys::sms_by(user), position, limit, Order::Descending).await
     }
 
     /// At most `limit` messages of `batch`, after `position`, in the order of the recipients in the request.
@@ -205,8 +195,7 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Sms>, StoreError> {
-        self.cards(&keys::LISTING, &keys::sms_of_batch(batch), position, limit, Order::Ascending)
-            .await
+        self.cards(&keys::sms_of(batch), position, limit, Order::Ascending).await
     }
 
     /// At most `limit` batches sent by `user`, after `position`, newest first.
@@ -216,8 +205,7 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Batch>, StoreError> {
-        self.cards(&keys::AUTHORED, &keys::batches_by(user), position, limit, Order::Descending)
-            .await
+        self.cards(&keys::batches_by(user), position, limit, Order::Descending).await
     }
 
     /// The number of messages of `batch` in each state. Counts the messages themselves: the numbers always add up,
@@ -225,10 +213,9 @@ impl Store {
     pub async fn progress(&self, batch: &Batch) -> Result<Progress, StoreError> {
         let (mut states, mut position) = (Vec::new(), None);
         loop {
-            let list = keys::sms_of_batch(batch.batch_id);
-            let page: Page<ListedItem<Status>> = self
-                .list(&keys::LISTING, &list, position.as_deref(), COUNT_PAGE, Order::Ascending)
-                .await?;
+            let list = keys::sms_of(batch.batch_id);
+            let page: Page<ListedItem<Status>> =
+                self.list(&list, position.as_deref(), COUNT_PAGE, Order::Ascending).await?;
             states.extend(page.items.into_iter().map(|item| item.card.status));
             position = page.last;
             if position.is_none() {
@@ -241,7 +228,7 @@ impl Store {
     /// and concurrent calls create each message once.
     pub async fn expand_chunk(&self, pk: &str, now: Instant) -> Result<(), StoreError> {
         let Some(ListedItem { card: chunk }) =
-            self.get::<ListedItem<Chunk>>(&keys::chunk_of(pk)).await?
+            self.get::<ListedItem<Chunk>>(&keys::chunk_at(pk)).await?
         else {
             return Ok(());
         };

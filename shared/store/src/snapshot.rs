@@ -17,7 +17,10 @@ impl Store {
     /// The items at `keys`, in that order, as of one moment. If one of them has a version that changes whenever
     /// another one does, a write under this version fails unless all of them are unchanged
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactGetItems.html>).
-    pub(crate) async fn snapshot(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, StoreError> {
+    pub(crate) async fn snapshot<const N: usize>(
+        &self,
+        keys: [Key; N],
+    ) -> Result<[Option<Item>; N], StoreError> {
         let gets = keys.iter().map(|key| {
             let get = Get::builder()
                 .table_name(self.name(key.table))
@@ -38,12 +41,8 @@ impl Store {
             timer.read(&response, |response| response.consumed_capacity());
             let error = match response {
                 Ok(response) => {
-                    return Ok(response
-                        .responses
-                        .unwrap_or_default()
-                        .into_iter()
-                        .map(|response| response.item)
-                        .collect());
+                    let mut items = response.responses.unwrap_or_default().into_iter();
+                    return Ok(keys.map(|_| items.next()?.item));
                 }
                 Err(error) => error,
             };

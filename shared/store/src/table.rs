@@ -13,12 +13,13 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity},
 };
 use domain::Instant;
+use futures_util::future::try_join_all;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_dynamo::{from_item, from_items, to_attribute_value};
 
 use crate::{
     Store, StoreError,
-    keys::{DUE, IndexKey, IndexSchema, Key, Table, shard},
+    keys::{DUE, DueList, IndexKey, Key, List, Table},
     meter::RequestTimer,
     retry::Retries,
 };
@@ -35,7 +36,8 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    pub(crate) fn map<U>(self, convert: impl FnMut(T) -> U) -> Page<U> {
+    /// The page with each item converted.
+    pub fn map<U>(self, convert: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(convert).collect(), last: self.last }
     }
 
@@ -150,12 +152,11 @@ impl Store {
         self.page(request.set_exclusive_start_key(start), "sk", limit).await
     }
 
-    /// At most `limit` items of the partition `pk` of `index` after the sort key `after`, in `order`. Eventually
+    /// At most `limit` items of `list`, which has no shards, after the sort key `after`, in `order`. Eventually
     /// consistent, as all reads of a global secondary index are.
     pub(crate) async fn list<T: DeserializeOwned>(
         &self,
-        index: &IndexSchema,
-        pk: &str,
+        List { index, pk, .. }: &List,
         after: Option<&str>,
         limit: u16,
         order: Order,
@@ -186,39 +187,26 @@ impl Store {
     /// The cards of [`list`](Self::list).
     pub(crate) async fn cards<T: DeserializeOwned>(
         &self,
-        index: &IndexSchema,
-        pk: &str,
+        list: &List,
         after: Option<&str>,
         limit: u16,
         order: Order,
     ) -> Result<Page<T>, StoreError> {
-        let page: Page<ListedItem<T>> = self.list(index, pk, after, limit, order).await?;
+        let page: Page<ListedItem<T>> = self.list(list, after, limit, order).await?;
         Ok(page.map(|item| item.card))
     }
 
-    /// All items of partition `pk` in the order of their sort keys, strongly consistent. For partitions whose
-    /// size is limited on write.
-    pub(crate) async fn partition(&self, pk: &str) -> Result<Vec<Item>, StoreError> {
-        let (mut items, mut start) = (Vec::new(), None);
-        loop {
-            let timer = RequestTimer::start();
-            let request =
-                self.reads.query().table_name(self.name(Table::Records)).consistent_read(true);
-            let request = request
-                .key_condition_expression("pk = :pk")
-                .expression_attribute_values(":pk", text(pk));
-            let request = request
-                .set_exclusive_start_key(start)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total);
-            let response = Box::pin(request.send()).await;
-            timer.read(&response, |response| response.consumed_capacity());
-            let response = response?;
-            items.extend(response.items.unwrap_or_default());
-            start = response.last_evaluated_key;
-            if start.is_none() {
-                return Ok(items);
-            }
-        }
+    /// The cards of a list in shards, in descending order: one query of each shard. `id` is the sort key of a card.
+    pub(crate) async fn newest_cards<T: DeserializeOwned>(
+        &self,
+        list: List,
+        after: Option<&str>,
+        limit: u16,
+        id: impl Fn(&T) -> String,
+    ) -> Result<Page<T>, StoreError> {
+        let shards = list.shards();
+        let pages = shards.iter().map(|list| self.cards(list, after, limit, Order::Descending));
+        Ok(Page::merged(try_join_all(pages).await?, limit, &id, &id))
     }
 
     /// The items at `keys`, in that order, each strongly consistent. A single BatchGetItem, because most of the
@@ -300,6 +288,22 @@ impl Store {
         }
     }
 
+    /// One query of at most `limit` items, and the key to go on from if there may be more.
+    pub(crate) async fn query(
+        &self,
+        request: QueryFluentBuilder,
+        limit: usize,
+    ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
+        let timer = RequestTimer::start();
+        let request = request
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let response = Box::pin(request.send()).await;
+        timer.read(&response, |response| response.consumed_capacity());
+        let response = response?;
+        Ok((response.items.unwrap_or_default(), response.last_evaluated_key))
+    }
+
     /// Reads one item more than `limit` to know whether this is the last page.
     pub(crate) async fn page<T: DeserializeOwned>(
         &self,
@@ -307,16 +311,9 @@ impl Store {
         sort: &str,
         limit: u16,
     ) -> Result<Page<T>, StoreError> {
-        let timer = RequestTimer::start();
-        let request = request
-            .limit(i32::from(limit) + 1)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let response = Box::pin(request.send()).await;
-        timer.read(&response, |response| response.consumed_capacity());
-        let response = response?;
         // DynamoDB also ends a page after 1 MB.
-        let has_more = response.last_evaluated_key().is_some();
-        let mut items = response.items.unwrap_or_default();
+        let (mut items, next) = self.query(request, usize::from(limit) + 1).await?;
+        let has_more = next.is_some();
         let has_more = has_more || items.len() > usize::from(limit);
         items.truncate(limit.into());
         let position = |item: &Item| item.get(sort).and_then(|sk| sk.as_s().ok()).cloned();
@@ -350,10 +347,10 @@ pub(crate) fn value<T: Serialize>(value: &T) -> Result<AttributeValue, StoreErro
     Ok(to_attribute_value(value)?)
 }
 
-/// The attributes that put the item at `key` into the list `kind` of the index `due`, to be handled at `at`.
-pub(crate) fn due(kind: &str, key: &Key, at: Instant) -> [(String, AttributeValue); 2] {
+/// The attributes that put the item at `key` into `list`, to be handled at `at`.
+pub(crate) fn due(list: DueList, key: &Key, at: Instant) -> [(String, AttributeValue); 2] {
     [
-        (DUE.pk.to_owned(), text(&shard(kind, &key.pk))),
+        (DUE.pk.to_owned(), text(&list.partition_of(&key.pk))),
         (DUE.sk.0.to_owned(), number(at.unix_milliseconds())),
     ]
 }

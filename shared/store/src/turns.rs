@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::{
     Due, Store, StoreError,
-    keys::{self, BULK_DUE},
+    keys::{self, DueList},
     table::ttl,
     write::Write,
 };
@@ -36,7 +36,7 @@ impl Store {
         now: Instant,
     ) -> Result<Instant, StoreError> {
         // What is being served: the first message that waits. The index may be some milliseconds behind.
-        let first = self.due(BULK_DUE, Instant::MAX, 1).await?;
+        let first = self.due(DueList::Bulk, Instant::MAX, 1).await?;
         let start = first.first().map_or(now.unix_milliseconds(), Due::milliseconds);
         let key = keys::next_place(committee);
         let (_, until) = ttl(now.after(RETENTION));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
-    keys::{self, USER_PREFIX},
+    keys::{self, DueList},
     table::{ListedItem, Order, due},
     write::Write,
 };
@@ -25,7 +25,7 @@ pub struct EmailOwner {
     /// The user who has the address.
     #[serde(rename = "userID")]
     pub user_id: UserId,
-    /// The owner's committee; may be outdated in items of earlier versions.
+    /// The owner's committee.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
 }
@@ -47,11 +47,6 @@ const MAX_QUERIES: u32 = 3;
 /// The account in `item`, unless it is erased.
 pub(crate) fn unless_erased(item: Option<ListedItem<User>>) -> Option<User> {
     item.map(|item| item.card).filter(|user| user.erased_at.is_none())
-}
-
-/// The id of the user with the partition key `pk`; `None` for other items.
-pub fn user_id(pk: &str) -> Option<UserId> {
-    pk.strip_prefix(USER_PREFIX).map(UserId::or_none)
 }
 
 impl Store {
@@ -80,12 +75,12 @@ impl Store {
         limit: u16,
         filter: Option<impl Fn(&User) -> bool>,
     ) -> Result<Page<User>, StoreError> {
-        let pk = keys::users_of(committee);
+        let list = keys::users_of(committee);
         let size = if filter.is_some() { limit.max(FILTERED_PAGE) } else { limit };
         let (mut found, mut last) = (Vec::new(), position.map(str::to_owned));
         for _ in 0..MAX_QUERIES {
             let page: Page<User> =
-                self.cards(&keys::LISTING, &pk, last.as_deref(), size, Order::Ascending).await?;
+                self.cards(&list, last.as_deref(), size, Order::Ascending).await?;
             let mut users = page.items;
             users.retain(|user| filter.as_ref().is_none_or(|filter| filter(user)));
             found.append(&mut users);
@@ -128,7 +123,7 @@ impl Transaction {
             .holding(&ListedItem { card: &new.user })
             .with(keys::user_index_key(&new.user).attributes());
         if let Some(until) = new.user.unverified_until {
-            account = account.with(due(keys::UNVERIFIED_DUE, &key, until));
+            account = account.with(due(DueList::Unverified, &key, until));
         }
         let credentials = keys::credentials(user_id)
             .holding(&Credentials { password_hash: new.password_hash.clone() });
@@ -187,7 +182,7 @@ impl Transaction {
             removes.extend(["listPk".to_owned(), "listSk".to_owned()]);
             sets.push("duePk = :erase, dueAt = :erased".to_owned());
             update = update
-                .text(":erase", &keys::shard(keys::ERASE_DUE, &keys::user(before.user_id).pk))
+                .text(":erase", DueList::Erase.name())
                 .number(":erased", erased_at.unix_milliseconds());
         } else if before.unverified_until.is_some() && after.unverified_until.is_none() {
             removes.extend(["duePk".to_owned(), "dueAt".to_owned()]);

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     CommitOutcome, Part, Store, StoreError,
     courses::{Stored, course_update, words_due},
-    keys::{self, COURSE_PREFIX, Key},
+    keys::{self, Key},
     retry::Retries,
     write::Write,
 };
@@ -45,11 +45,6 @@ struct Indexed {
 enum Change {
     Put(Write),
     Remove(Key),
-}
-
-/// The id of the course with the partition key `pk`; `None` for other items.
-pub fn course_id(pk: &str) -> Option<CourseId> {
-    pk.strip_prefix(COURSE_PREFIX).map(CourseId::or_none)
 }
 
 /// The distinct stems of the words of `course`: at most 320, none while it is not published.

@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use futures_util::future::join_all;
@@ -257,22 +255,4 @@ fn hostile_labels() -> Vec<String> {
     labels.push(format!("xn--{}", "a".repeat(80)));
     labels.push("a.".repeat(40));
     labels
-}
-
-#[tokio::test]
-async fn repeated_unknown_root_domain_does_not_call_the_panel_again() {
-    let (world, admin) = World::with_admin().await;
-    let ask = async || {
-        admin
-            .post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": "elsewhere.test" }))
-            .await
-    };
-    let calls = || world.cloud().uapi().calls().len();
-    for expected in [1, 1, 1] {
-        ask().await.expect_error(ErrorCode::RootDomainNotFound);
-        assert_eq!(calls(), expected);
-    }
-    world.clock().advance(Duration::from_secs(31));
-    ask().await.expect_error(ErrorCode::RootDomainNotFound);
-    assert_eq!(calls(), 2, "the domain list is read again after 30 seconds");
 }

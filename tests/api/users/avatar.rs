@@ -1,9 +1,8 @@
-use std::{io::Cursor, sync::Mutex, time::Duration};
+use std::time::Duration;
 
 use cloud::faults::{Fault, Mode, Service};
 use common::{ErrorCode, Message};
 use http::Method;
-use image::{GrayImage, ImageFormat};
 use tests::{Answer, Person, World};
 
 const PICTURE: &[u8] = include_bytes!("../../../functions/files/src/default.png");
@@ -138,29 +137,6 @@ async fn eleventh_decoded_picture_within_an_hour_is_refused() {
     answer.expect_success(Message::AvatarUpdated);
     world.clock().advance(Duration::from_secs(3600));
     send(&member, "image/png", PICTURE.to_vec()).await.expect_success(Message::AvatarUpdated);
-}
-
-#[tokio::test]
-async fn large_pictures_of_one_account_do_not_hold_up_another_account() {
-    let world = World::new().await;
-    let (one, other) = (world.member().await, world.member().await);
-    let mut large = Cursor::new(Vec::new());
-    let picture = GrayImage::new(1000, 1000);
-    picture.write_to(&mut large, ImageFormat::Png).unwrap();
-    let large = large.into_inner();
-    let answered = Mutex::new(Vec::new());
-    let upload = async |name, person, file| {
-        send(person, "image/png", file).await.expect_success(Message::AvatarUpdated);
-        answered.lock().unwrap().push(name);
-    };
-    tokio::join!(
-        upload("one", &one, large.clone()),
-        upload("one", &one, large.clone()),
-        upload("one", &one, large),
-        upload("other", &other, PICTURE.to_vec()),
-    );
-    let answered = answered.into_inner().unwrap();
-    assert_ne!(answered.last(), Some(&"other"), "{answered:?}");
 }
 
 /// The path of the avatar in force, whose object must exist.

@@ -18,7 +18,7 @@ use cloud::{
     random::SeededRandom,
 };
 use runtime::Clock;
-use store::keys::{BULK_DUE, STARTED_DUE};
+use store::keys::DueList;
 use tokio::time::sleep;
 
 /// The number of sending processes, how many are killed, and the longest duration.
@@ -90,7 +90,7 @@ async fn crash(seed: u64, messages: usize) -> Result<()> {
 /// Whether no message waits for its turn, and none for the end of its sending.
 async fn is_done(service: &LocalService) -> Result<bool> {
     let later = service.setup.clock.now().after(TIMEOUT);
-    for kind in [BULK_DUE, STARTED_DUE] {
+    for kind in [DueList::Bulk, DueList::Started] {
         if !service.setup.store.due(kind, later, 1).await?.is_empty() {
             return Ok(false);
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use store::keys::{IndexSchema, LISTING, TABLES};
+use store::keys::{AUTHORED, DUE, DueList, ITEMS, IndexSchema, LISTING, LISTS, PUBLISHED, Table};
 
 use super::{
     Fields,
@@ -12,19 +12,17 @@ use super::{
 };
 use cloud::{Cloud, LocalError};
 
-/// The page that documents the keys.
-const KEYS: &str = include_str!("../../../../shared/store/src/keys.rs");
 /// The most items or keys on the page.
 const MAX_SHOWN: usize = 100;
 
 /// One way to read items: a key of a table or an index.
 struct Pattern {
-    name: String,
+    name: &'static str,
     table: &'static str,
     index: Option<&'static IndexSchema>,
-    /// As documented, such as `USER#<id>`; empty for any key.
-    pk: String,
-    sk: String,
+    /// Such as `USER#{id}`; empty for any key.
+    pk: &'static str,
+    sk: &'static str,
 }
 
 impl Pattern {
@@ -72,59 +70,34 @@ pub(crate) fn browser(cloud: &Cloud, query: &Fields) -> Result<String, LocalErro
     Ok(page("Tables", "/_local/tables", &main))
 }
 
-/// The rows of the table of keys in [`KEYS`], and each index as a whole.
+/// The kinds of items, the lists, the lists of pending work, and each index as a whole.
 fn patterns() -> Vec<Pattern> {
-    let rows = KEYS
-        .lines()
-        .skip_while(|line| *line != "//! # Keys")
-        .take_while(|line| line.starts_with("//!"))
-        .filter_map(|line| line.strip_prefix("//! | "));
-    let mut patterns = Vec::new();
-    for row in rows {
-        let mut cells = row.split('|').map(str::trim);
-        let mut next = || cells.next().unwrap_or_default();
-        let (name, table, pk, sk, list) = (next(), next(), next(), next(), next());
-        let Some(table) = TABLES.iter().find(|known| known.name == table) else {
-            continue;
-        };
-        let mut add = |index, pk: &str, sk: &str| {
-            patterns.push(Pattern {
-                name: name.to_owned(),
-                table: table.name,
-                index,
-                pk: pk.to_owned(),
-                sk: sk.to_owned(),
-            });
-        };
-        // Alternatives are separated by commas, and quoted.
-        for pk in quoted(pk) {
-            add(None, pk, quoted(sk).next().unwrap_or_default());
-        }
-        let mut list = quoted(list);
-        if let Some(pk) = list.next() {
-            add(Some(&LISTING), pk, list.next().unwrap_or_default());
-        }
-    }
-    for table in &TABLES {
-        patterns.extend(table.indexes.iter().map(|index| Pattern {
-            name: format!("everything in {}", index.name),
-            table: table.name,
-            index: Some(index),
-            pk: String::new(),
-            sk: String::new(),
-        }));
-    }
-    patterns
+    let records = Table::Records.name();
+    let items = ITEMS.iter().map(|kind| Pattern {
+        name: kind.name,
+        table: kind.table.name(),
+        index: None,
+        pk: kind.pk,
+        sk: kind.sk,
+    });
+    let lists = LISTS.iter().map(|kind| Pattern {
+        name: kind.name,
+        table: records,
+        index: Some(kind.index),
+        pk: kind.pk,
+        sk: "",
+    });
+    let of_index =
+        |name, index, pk| Pattern { name, table: records, index: Some(index), pk, sk: "" };
+    let due = DueList::ALL.into_iter().map(|list| of_index("pending work", &DUE, list.name()));
+    let indexes = [&LISTING, &DUE, &AUTHORED, &PUBLISHED];
+    let all = indexes.into_iter().map(|index| of_index("everything", index, ""));
+    items.chain(lists).chain(due).chain(all).collect()
 }
 
-/// The texts of `cell` in backticks.
-fn quoted(cell: &str) -> impl Iterator<Item = &str> {
-    cell.split('`').skip(1).step_by(2)
-}
-
-/// What `template` has before its first variable.
-fn prefix(template: &str) -> &str {
-    template.split('<').next().unwrap_or_default()
+/// What `pattern` has before its first value.
+fn prefix(pattern: &str) -> &str {
+    pattern.split('{').next().unwrap_or_default()
 }
 
 /// The partition keys of the items that follow `pattern`, as links to them. This reads the whole table, which only a
@@ -202,30 +175,5 @@ fn plain(value: &Value) -> Value {
             fields.iter().map(|(name, value)| (name.clone(), plain(value))).collect()
         }
         _ => value.clone(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn documented_keys_become_patterns() {
-        let patterns = patterns();
-        let has = |table: &str, index: Option<&IndexSchema>, pk: &str, sk: &str| {
-            patterns.iter().any(|one| {
-                (one.table, one.index, one.pk.as_str(), one.sk.as_str()) == (table, index, pk, sk)
-            })
-        };
-        assert!(patterns.len() > 40, "{}", patterns.len());
-        assert!(has("records", None, "USER#<id>", "CREDENTIALS"));
-        assert!(has("records", Some(&LISTING), "USER#<id>#FILES", "<id>"));
-        assert!(has("transient", None, "QUOTA#COMMITTEE#<id>#<day>", "QUOTA"));
-    }
-
-    #[test]
-    fn attributes_become_plain_json() {
-        let item = json!({ "M": { "a": { "N": "1.5" }, "b": { "L": [{ "NULL": true }, { "S": "x" }] }, "c": { "SS": ["y"] } } });
-        assert_eq!(plain(&item), json!({ "a": 1.5, "b": [null, "x"], "c": { "SS": ["y"] } }));
     }
 }

@@ -26,14 +26,12 @@ fn repeatable_value_is_the_same_for_its_place_and_plaintext_alone() {
     assert_eq!(sealed, seal(b"ab", "c"));
     assert_eq!(sealer.open(&sealed, "c").unwrap(), b"ab");
     let nonces =
-        [&sealed, &seal(b"a", "c"), &seal(b"ab", "d")].map(|sealed| sealed[4..30].to_owned());
+        [&sealed, &seal(b"a", "c"), &seal(b"ab", "d")].map(|sealed| sealed[2..28].to_owned());
     assert!(nonces[0] != nonces[1] && nonces[0] != nonces[2]);
 }
 
-/// Made with another implementation of AES-256-GCM: the format of the values that were stored first.
-const WITH_AES: &str = "k.AAECAwQFBgcICQoLL42FVLWE71fmLIxLKC0bjlPby56Oup0K";
 /// Made with another implementation of HKDF and XChaCha20-Poly1305, which passes the draft's test vectors.
-const WITH_XCHACHA: &str = "k.x.AAECAwQFBgcICQoLDA0ODxAREhMUFRYXOWrRxrNzzGG1W6Y4_9ig9PCN61HBiBRN";
+const SEALED: &str = "k.AAECAwQFBgcICQoLDA0ODxAREhMUFRYXOWrRxrNzzGG1W6Y4_9ig9PCN61HBiBRN";
 const PLACE: &str = "records USER#1 OTP sealed";
 
 /// A sealer with one key, of 32 letters `A`.
@@ -42,48 +40,27 @@ fn with_key_named(kid: &str) -> Sealer {
 }
 
 #[test]
-fn values_of_both_algorithms_open_until_sealed_again() {
-    let sealer = with_key_named("k");
-    for sealed in [WITH_AES, WITH_XCHACHA] {
-        let plaintext = sealer.open(sealed, PLACE).unwrap();
-        assert_eq!(plaintext, b"a secret");
-        let again = sealer.seal(&plaintext, PLACE).unwrap();
-        assert!(again.starts_with("k.x."), "{again}");
-        assert_eq!(again.len(), WITH_XCHACHA.len());
-    }
+fn value_of_another_implementation_opens() {
+    assert_eq!(with_key_named("k").open(SEALED, PLACE).unwrap(), b"a secret");
 }
 
 #[test]
 fn value_changed_in_any_byte_does_not_open() {
     let sealer = with_key_named("k");
-    for sealed in [WITH_AES, WITH_XCHACHA] {
-        for at in 0..sealed.len() {
-            let mut bytes = sealed.as_bytes().to_vec();
-            bytes[at] = if bytes[at] == b'B' { b'C' } else { b'B' };
-            let changed = String::from_utf8(bytes).unwrap();
-            assert_eq!(sealer.open(&changed, PLACE), Err(UnsealError), "{changed}");
-            assert_eq!(sealer.open(&sealed[..at], PLACE), Err(UnsealError));
-        }
-        for place in ["", "records USER#2 OTP sealed", "k records USER#1 OTP sealed"] {
-            assert_eq!(sealer.open(sealed, place), Err(UnsealError), "{place}");
-        }
+    for at in 0..SEALED.len() {
+        let mut bytes = SEALED.as_bytes().to_vec();
+        bytes[at] = if bytes[at] == b'B' { b'C' } else { b'B' };
+        let changed = String::from_utf8(bytes).unwrap();
+        assert_eq!(sealer.open(&changed, PLACE), Err(UnsealError), "{changed}");
+        assert_eq!(sealer.open(&SEALED[..at], PLACE), Err(UnsealError));
     }
-}
-
-#[test]
-fn value_does_not_open_with_the_other_algorithm() {
-    let sealer = with_key_named("k");
-    let as_aes = WITH_XCHACHA.replace(".x.", ".");
-    let as_xchacha = WITH_AES.replacen('.', ".x.", 1);
-    for (sealed, place) in
-        [(&as_aes, PLACE), (&as_aes, "k records USER#1 OTP sealed"), (&as_xchacha, PLACE)]
-    {
-        assert_eq!(sealer.open(sealed, place), Err(UnsealError), "{sealed}");
+    for place in ["", "records USER#2 OTP sealed", "k records USER#1 OTP sealed"] {
+        assert_eq!(sealer.open(SEALED, place), Err(UnsealError), "{place}");
     }
 }
 
 #[test]
 fn value_does_not_open_under_another_name_of_its_key() {
-    let renamed = WITH_XCHACHA.replacen("k.", "other.", 1);
+    let renamed = SEALED.replacen("k.", "other.", 1);
     assert_eq!(with_key_named("other").open(&renamed, PLACE), Err(UnsealError));
 }

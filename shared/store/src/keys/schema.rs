@@ -9,6 +9,16 @@ pub enum Table {
     Transient,
 }
 
+impl Table {
+    /// Its local name; capitalised, its logical name in the template.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Records => "records",
+            Self::Transient => "transient",
+        }
+    }
+}
+
 /// The index of lists by committee, owner or batch.
 pub const LISTING: IndexSchema = IndexSchema {
     name: "listing",
@@ -61,9 +71,9 @@ pub struct IndexSchema {
 /// The two tables. All indexes exist from the first deployment, because CloudFormation adds one per update.
 pub const TABLES: [TableSchema; 2] = [
     TableSchema {
-        name: "records",
+        name: Table::Records.name(),
         indexes: &[LISTING, DUE, AUTHORED, PUBLISHED],
         has_stream: true,
     },
-    TableSchema { name: "transient", indexes: &[], has_stream: false },
+    TableSchema { name: Table::Transient.name(), indexes: &[], has_stream: false },
 ];

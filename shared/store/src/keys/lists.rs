@@ -1,0 +1,165 @@
+//! The lists in the indexes `listing`, `authored` and `published`, and the keys of items in them.
+
+use domain::{
+    BatchId, CommitteeId, UserId,
+    course::{CourseSummary, State},
+    sms::OptOut,
+    user::User,
+};
+use sha2::{Digest, Sha256};
+
+use super::{AUTHORED, IndexSchema, LISTING, PUBLISHED, hashed, scope, sortable};
+
+/// The number of shards of a list that the whole service, or all users of a committee, write to: each serves 1,000
+/// write units a second. It may grow, once all functions read the larger number.
+pub(crate) const SHARDS: u8 = 16;
+
+/// A kind of list: a partition of an index, or 16.
+#[derive(Debug, Clone, Copy)]
+pub struct ListKind {
+    /// What it lists, and in which order.
+    pub name: &'static str,
+    /// The index.
+    pub index: &'static IndexSchema,
+    /// Its partition key, with the names of the values in braces.
+    pub pk: &'static str,
+    /// Whether `#00` to `#0f` follow, by a hash of the sort key.
+    pub is_sharded: bool,
+}
+
+/// One list.
+#[derive(Debug, Clone)]
+pub(crate) struct List {
+    pub(crate) index: &'static IndexSchema,
+    pub(crate) pk: String,
+    is_sharded: bool,
+}
+
+/// The key of an item in an index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IndexKey {
+    pub(crate) index: &'static IndexSchema,
+    pub(crate) pk: String,
+    pub(crate) sk: String,
+}
+
+/// Declares for each kind of list the function that makes its key, and its row of [`LISTS`].
+macro_rules! lists {
+    ($(
+        $name:literal $function:ident($($parameter:ident: $type:ty $(= $value:expr)?),*)
+            $index:ident $pk:literal $($sharded:ident)?;
+    )+) => {
+        $(
+            pub(crate) fn $function($($parameter: $type),*) -> List {
+                $($(let $parameter = $value;)?)*
+                let is_sharded = !stringify!($($sharded)?).is_empty();
+                List { index: &$index, pk: format!($pk), is_sharded }
+            }
+        )+
+
+        /// All kinds of lists.
+        pub const LISTS: &[ListKind] = &[$(ListKind {
+            name: $name,
+            index: &$index,
+            pk: $pk,
+            is_sharded: !stringify!($($sharded)?).is_empty(),
+        }),+];
+    };
+}
+
+lists! {
+    "committees, by Latin name" committees() LISTING "COMMITTEES";
+    "users of a committee, by last name and name" users_of(id: CommitteeId)
+        LISTING "COMMITTEE#{id}#USERS";
+    "courses of a committee in one state, by last change"
+        courses_of(id: CommitteeId, state: State = state.code())
+        LISTING "COMMITTEE#{id}#COURSES#{state}";
+    "courses of an author in one state, by last change"
+        courses_by(id: UserId, state: State = state.code())
+        AUTHORED "USER#{id}#COURSES#{state}";
+    // A course that is published again keeps its first `publishedAt`, so that it does not appear twice to a client that
+    // pages through the list.
+    "published courses, by first publication" published_courses() PUBLISHED "PUBLISHED";
+    "files of a user, by creation" files_of(id: UserId) LISTING "USER#{id}#FILES";
+    "text messages of a user, by creation" sms_by(id: UserId) AUTHORED "USER#{id}#SMS";
+    "text messages of a committee, by creation" sms_in(id: CommitteeId)
+        PUBLISHED "COMMITTEE#{id}#SMS" sharded;
+    "text messages of a batch, in the order of the recipients" sms_of(id: BatchId)
+        LISTING "BATCH#{id}#SMS";
+    "batches of a user, by creation" batches_by(id: UserId) AUTHORED "USER#{id}#BATCHES";
+    "batches of a committee, by creation" batches_in(id: CommitteeId)
+        PUBLISHED "COMMITTEE#{id}#BATCHES";
+    "opt-outs of a committee or of all, by creation"
+        opt_outs_of(committee: Option<CommitteeId> = scope(committee))
+        LISTING "OPTOUTS#{committee}";
+    "audit entries of all committees, by time" audit() LISTING "AUDIT" sharded;
+    "audit entries of a committee with a user as actor or target, by time"
+        audit_of_person_in(id: UserId, committee: CommitteeId)
+        LISTING "USER#{id}#AUDIT#{committee}";
+    "secrets that are sealed under a key, by user" sealed_under(key: &str) LISTING "SEALED#{key}";
+}
+
+impl List {
+    /// The key of the item with this sort key.
+    pub(crate) fn at(self, sk: impl ToString) -> IndexKey {
+        let sk = sk.to_string();
+        let pk = if self.is_sharded { shard(&self.pk, &sk) } else { self.pk };
+        IndexKey { index: self.index, pk, sk }
+    }
+
+    /// The lists of its shards; itself if it has none.
+    pub(crate) fn shards(self) -> Vec<Self> {
+        if !self.is_sharded {
+            return vec![self];
+        }
+        let shard = |pk| Self { index: self.index, pk, is_sharded: false };
+        shards(&self.pk).map(shard).collect()
+    }
+}
+
+/// The shard of `list` in which the item with this `key` is listed.
+pub(crate) fn shard(list: &str, key: &str) -> String {
+    let first = Sha256::digest(key).first().copied().unwrap_or_default();
+    format!("{list}#{:02x}", first % SHARDS)
+}
+
+/// The shards of `list`.
+pub(crate) fn shards(list: &str) -> impl Iterator<Item = String> {
+    (0..SHARDS).map(move |number| format!("{list}#{number:02x}"))
+}
+
+/// Terminates a name in a sort key: no name contains it, and it sorts before every character of a name, so that
+/// `Ben` comes before `Ben Ali`.
+const END: char = '\u{1}';
+
+pub(crate) fn user_index_key(user: &User) -> IndexKey {
+    let (last_name, name) = (sortable(user.last_name.as_str()), sortable(user.name.as_str()));
+    users_of(user.committee_id).at(format!("{last_name}{END}{name}{END}{}", user.user_id))
+}
+
+pub(crate) fn committee_index_key(id: CommitteeId, name_latin: &str) -> IndexKey {
+    committees().at(format!("{}{END}{id}", sortable(name_latin)))
+}
+
+pub(crate) fn course_index_key(course: &CourseSummary) -> IndexKey {
+    courses_of(course.committee_id, course.state).at(change_of(course))
+}
+
+pub(crate) fn authored_index_key(course: &CourseSummary) -> IndexKey {
+    courses_by(course.created_by, course.state).at(change_of(course))
+}
+
+/// `None` while the course is not published.
+pub(crate) fn published_index_key(course: &CourseSummary) -> Option<IndexKey> {
+    let published_at = course.published_at.filter(|_| course.state == State::Published)?;
+    Some(published_courses().at(format!("{published_at}#{}", course.course_id)))
+}
+
+pub(crate) fn change_of(course: &CourseSummary) -> String {
+    format!("{}#{}", course.updated_at, course.course_id)
+}
+
+pub(crate) fn opt_out_index_key(opt_out: &OptOut) -> IndexKey {
+    let sk = format!("{}#{}", opt_out.created_at, hashed(opt_out.number.as_str()));
+    opt_outs_of(opt_out.committee_id).at(sk)
+}
