@@ -13,6 +13,7 @@ use identity::random;
 use runtime::Error;
 use store::{Due, Outbound, OutboundMessage, keys::DueList};
 use tokio::time::Instant as Monotonic;
+use tracing::Instrument;
 
 use crate::{Task, Worker};
 
@@ -84,7 +85,8 @@ impl Worker {
         let Some(task) = due.list().and_then(|list| Task::of(list, &due.pk)) else {
             return;
         };
-        if let Err(failure) = self.perform(task).await {
+        let span = tracing::info_span!("work", pk = due.pk);
+        if let Err(failure) = self.perform(task).instrument(span).await {
             self.0.due.postpone(due, &failure, RETRY_DELAY).await;
         }
     }

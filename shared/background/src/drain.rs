@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use runtime::Error;
 use store::{Due, Outbound};
 use tokio::{sync::Mutex, time::Instant as Monotonic};
+use tracing::Instrument;
 
 use crate::{AT_ONCE, MessageSender};
 
@@ -57,7 +58,10 @@ impl MessageSender {
                 }
             }
             if let Some(due) = self.lease(&due).await
-                && let Err(failure) = messages.deliver(what, &mut slot).await
+                && let Err(failure) = {
+                    let span = tracing::info_span!("work", pk = due.pk);
+                    messages.deliver(what, &mut slot).instrument(span).await
+                }
             {
                 self.postpone(&due, &failure).await;
             }

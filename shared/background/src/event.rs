@@ -5,6 +5,7 @@ use futures_util::{StreamExt, stream};
 use runtime::Error;
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use store::keys::DueList;
+use tracing::{Instrument, Span};
 
 use crate::{AT_ONCE, MailFeedback};
 
@@ -113,12 +114,14 @@ where
 {
     let tasks = records.into_iter().filter_map(|record| {
         let task = task_of(&record)?;
-        Some((record.dynamodb.sequence_number, task))
+        let Change { keys, sequence_number, .. } = record.dynamodb;
+        let span = tracing::info_span!("work", pk = keys.pk.text);
+        Some((sequence_number, task, span))
     });
-    let tasks: Vec<(String, T)> = tasks.collect();
+    let tasks: Vec<(String, T, Span)> = tasks.collect();
     let perform = &perform;
     let results = stream::iter(tasks)
-        .map(|(number, task)| async move { (number, perform(task).await) })
+        .map(|(number, task, span)| async move { (number, perform(task).instrument(span).await) })
         .buffered(AT_ONCE)
         .collect::<Vec<_>>()
         .await;

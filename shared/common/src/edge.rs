@@ -17,6 +17,7 @@ use identity::{random, token::Claims};
 use runtime::{Clock, ConfigError, Key, Settings};
 use store::{Cost, Setup, metered, within};
 use tower::ServiceExt;
+use tracing::{Instrument, field::Empty};
 
 use crate::{
     ApiError, Client, ErrorCode, Now, Routes, SignedIn, Throttle,
@@ -53,6 +54,13 @@ struct Inner {
 /// The store requests of one response, as a response extension for benchmarks and the tests of the cost table.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestCost(pub Cost);
+
+/// A request extension: the ids under which the gateway and Lambda know the request.
+#[derive(Debug, Clone)]
+pub(crate) struct Invocation {
+    pub(crate) gateway_id: String,
+    pub(crate) lambda_id: String,
+}
 
 /// A request extension: the Lambda event contained no valid request. The response is 400 with all headers.
 #[derive(Clone, Copy)]
@@ -91,19 +99,41 @@ impl Edge {
         })))
     }
 
-    /// Answers `request` from `ip`. Errors and panics become responses with all headers; writes one log line.
+    /// Answers `request` from `ip`. Errors and panics become responses with all headers. Writes one log line; this and
+    /// all lines that are written meanwhile are in one span, with the ids of the request, its route and its user.
     pub async fn answer(&self, request: http::Request<Bytes>, ip: IpAddr) -> http::Response<Bytes> {
         let now = self.0.clock.now();
         let id = random::id(now).to_string();
+        let span = tracing::info_span!(
+            "request",
+            request_id = id,
+            gateway_id = Empty,
+            lambda_id = Empty,
+            route = Empty,
+            user_id = Empty
+        );
+        if let Some(Invocation { gateway_id, lambda_id }) = request.extensions().get() {
+            span.record("gateway_id", gateway_id).record("lambda_id", lambda_id);
+        }
+        self.answer_in_span(request, ip, now, &id).instrument(span).await
+    }
+
+    async fn answer_in_span(
+        &self,
+        request: http::Request<Bytes>,
+        ip: IpAddr,
+        now: Instant,
+        id: &str,
+    ) -> http::Response<Bytes> {
         let start = tokio::time::Instant::now();
         let method = request.method().clone();
         let request_headers = request.headers().clone();
 
         let handling = within(UPDATE_DEADLINE, self.0.handle(request, ip, now));
         let (handled, cost) = metered(handling).await;
-        let Handled { response, rate_limit, user_id } = handled;
+        let Handled { response, rate_limit } = handled;
         let mut response = headers::finalized(&method, &request_headers, response).await;
-        headers::set_constant(response.headers_mut(), &self.0.powered_by, &id);
+        headers::set_constant(response.headers_mut(), &self.0.powered_by, id);
         if let Some(rate_limit) = rate_limit {
             headers::set_limit(response.headers_mut(), &rate_limit);
         }
@@ -113,19 +143,13 @@ impl Edge {
         let status = response.status().as_u16();
         let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(Cause(cause)) = response.extensions().get() {
-            tracing::error!(request_id = id, route, error = cause, "request failed");
+            tracing::error!(route, error = cause, "request failed");
         }
         if response.extensions().get::<SignIn>().is_some() && [400, 401, 429].contains(&status) {
-            tracing::warn!(
-                request_id = id,
-                route,
-                status,
-                metric = "SignInFailures",
-                "sign-in failed"
-            );
+            tracing::warn!(route, status, metric = "SignInFailures", "sign-in failed");
         }
         let method = headers::name_of(&method);
-        tracing::info!(request_id = id, %method, route, status, took, user_id, round_trips = cost.round_trips, requests = cost.requests, "request");
+        tracing::info!(%method, route, status, took, round_trips = cost.round_trips, requests = cost.requests, "request");
         response.extensions_mut().insert(RequestCost(cost));
         response
     }
@@ -134,13 +158,12 @@ impl Edge {
 struct Handled {
     response: Response,
     rate_limit: Option<RateLimitState>,
-    user_id: Option<String>,
 }
 
 impl Handled {
     /// A response outside the rate limit.
     fn unlimited(response: Response) -> Self {
-        Self { response, rate_limit: None, user_id: None }
+        Self { response, rate_limit: None }
     }
 }
 
@@ -160,7 +183,7 @@ impl Inner {
 
         let no_store = path.as_deref().is_some_and(|path| self.routes.is_no_store(path));
         let token = BearerToken::read(request.headers(), &self.authenticator.verifier, now);
-        let (rate_limit, mut response, user_id) = match token {
+        let (rate_limit, mut response) = match token {
             BearerToken::Valid(claims, token) if !self.authenticator.has_ended(claims.sid) => {
                 self.route_with_session(request, path, *claims, token, client, now).await
             }
@@ -169,9 +192,7 @@ impl Inner {
                     BearerToken::Absent => Caller::Anonymous,
                     BearerToken::Invalid | BearerToken::Valid(..) => Caller::InvalidToken,
                 };
-                let (rate_limit, response) =
-                    self.route_without_session(request, path, caller, client, now).await;
-                (rate_limit, response, None)
+                self.route_without_session(request, path, caller, client, now).await
             }
         };
         if no_store {
@@ -179,10 +200,10 @@ impl Inner {
                 .headers_mut()
                 .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
-        Handled { response, rate_limit: Some(rate_limit), user_id }
+        Handled { response, rate_limit: Some(rate_limit) }
     }
 
-    /// Counts the request for its account while the caller is loaded, then calls its handler. Also returns who calls.
+    /// Counts the request for its account while the caller is loaded, then calls its handler.
     async fn route_with_session(
         &self,
         request: http::Request<Bytes>,
@@ -191,8 +212,9 @@ impl Inner {
         token: String,
         client: Client,
         now: Instant,
-    ) -> (RateLimitState, Response, Option<String>) {
+    ) -> (RateLimitState, Response) {
         let key = format!("u:{}", claims.sub);
+        tracing::Span::current().record("user_id", tracing::field::display(claims.sub));
         let (rate_limit, caller) = match self.throttle.known_over_limit(&key, now) {
             Some(over) => (over, Caller::Anonymous),
             None => tokio::join!(
@@ -219,8 +241,7 @@ impl Inner {
             }
         };
         let response = response.await;
-        let user_id = person.map(|person| person.user.user_id.to_string());
-        (rate_limit, response, user_id)
+        (rate_limit, response)
     }
 
     /// Counts the request for its network, then calls its handler.
@@ -332,6 +353,9 @@ struct Route(String);
 async fn remember_route(request: Request, next: Next) -> Response {
     let route =
         request.extensions().get::<MatchedPath>().map(|path| Route(path.as_str().to_owned()));
+    if let Some(Route(route)) = &route {
+        tracing::Span::current().record("route", route);
+    }
     let mut response = next.run(request).await;
     if let Some(route) = route {
         response.extensions_mut().insert(route);

@@ -23,7 +23,11 @@ use runtime::{ConfigError, Error, Key, Settings, log_as_json};
 use serde::{Deserialize, Serialize};
 use store::Setup;
 
-use crate::{Edge, Routes, content_network::has_content_network, edge::UnreadableEvent};
+use crate::{
+    Edge, Routes,
+    content_network::has_content_network,
+    edge::{Invocation, UnreadableEvent},
+};
 
 /// Percent-encodes everything but `/` and the `pchar` of RFC 3986; `%` is encoded too, as the gateway has decoded
 /// the path.
@@ -104,6 +108,8 @@ pub struct Event {
 #[serde(default)]
 struct RequestContext {
     http: RequestHttp,
+    #[serde(rename = "requestId")]
+    request_id: String,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -120,6 +126,10 @@ pub async fn answer_event(
     event: LambdaEvent<Event>,
 ) -> Result<impl Serialize + use<>, Infallible> {
     let (event, context) = event.into_parts();
+    let invocation = Invocation {
+        gateway_id: event.request_context.request_id.clone(),
+        lambda_id: context.request_id.clone(),
+    };
     let ip = event.request_context.http.source_ip.parse().ok();
     let headers = event.header_map();
     let readable = ip.and_then(|ip: IpAddr| Some((ip, event.repaired()?)));
@@ -130,6 +140,7 @@ pub async fn answer_event(
     });
     let mut adapter = Adapter::from(service_fn(|request: lambda_http::Request| {
         let mut request = restored(request, headers.clone());
+        request.extensions_mut().insert(invocation.clone());
         if !is_readable {
             request.extensions_mut().insert(UnreadableEvent);
         }

@@ -2,6 +2,7 @@
 
 use lambda_runtime::{LambdaEvent, service_fn};
 use serde::{Serialize, de::DeserializeOwned};
+use tracing::Instrument;
 
 use crate::{ConfigError, Error, Settings, log_as_json};
 
@@ -26,6 +27,9 @@ where
         .await
         .inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
     // The runtime moves the future between its layers; a box makes that a move of a pointer.
-    let answer = |event: LambdaEvent<E>| Box::pin(handle(function.clone(), event.payload));
+    let answer = |event: LambdaEvent<E>| {
+        let span = tracing::info_span!("invocation", lambda_id = event.context.request_id);
+        Box::pin(handle(function.clone(), event.payload).instrument(span))
+    };
     lambda_runtime::run(service_fn(answer)).await
 }

@@ -1,5 +1,6 @@
 //! Log formats: JSON on Lambda, plain text elsewhere. The edge writes one line per request, without body, query and
-//! headers, because they can contain codes and addresses.
+//! headers, because they can contain codes and addresses. The spans of a line name the request or the invocation, and the
+//! piece of work.
 //!
 //! An event with a field `metric` is a sample of that metric, with the value of its field `count`, default 1. On Lambda
 //! a second line reports the sample to CloudWatch in the embedded metric format
@@ -27,12 +28,7 @@ use crate::Clock;
 /// Logs as JSON to standard output, which Lambda sends to CloudWatch, with metrics if there is a `namespace`. A second
 /// call has no effect.
 pub fn log_as_json(namespace: Option<&str>) {
-    let lines = fmt::layer()
-        .json()
-        .flatten_event(true)
-        .with_target(false)
-        .with_current_span(false)
-        .with_span_list(false);
+    let lines = fmt::layer().json().flatten_event(true).with_target(false).with_current_span(false);
     let metrics =
         namespace.map(|name| Metrics::new(name.to_owned(), std::io::stdout, Clock::default()));
     let _ = tracing_subscriber::registry()

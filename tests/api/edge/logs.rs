@@ -91,9 +91,11 @@ async fn request_line_has_route_status_duration_user_and_round_trips() {
         (&requests[0]["route"], &requests[0]["status"]),
         (&json!("/users/{userId}"), &json!(200))
     );
-    assert_eq!(requests[0]["user_id"], json!(member.user().user_id.to_string()));
+    let span = &requests[0]["spans"][0];
+    assert_eq!(span["user_id"], json!(member.user().user_id.to_string()));
+    assert_eq!(span["route"], "/users/{userId}");
     assert_eq!(requests[0]["round_trips"], 1);
-    assert!(requests[0]["took"].is_number() && requests[0]["request_id"].is_string());
+    assert!(requests[0]["took"].is_number() && span["request_id"].is_string());
     assert_eq!((&requests[1]["route"], &requests[1]["status"]), (&json!("-"), &json!(404)));
 }
 
@@ -107,7 +109,7 @@ async fn internal_error_is_logged_once_with_its_cause() {
         lines.read().into_iter().filter(|line| line["message"] == "request failed").collect();
     assert_eq!(faults.len(), 1);
     assert!(faults[0]["error"].as_str().unwrap().contains("ValidationException"));
-    assert_eq!(faults[0]["request_id"], answer.header("x-request-id"));
+    assert_eq!(faults[0]["spans"][0]["request_id"], answer.header("x-request-id"));
 }
 
 #[tokio::test]
@@ -242,5 +244,7 @@ async fn client_input_is_never_logged_and_errors_name_the_user() {
         logged,
         [(&json!("/users/{userId}"), &json!(404)), (&json!("/committees"), &json!(403))]
     );
-    assert!(requests.iter().all(|line| line["user_id"] == json!(member.user().user_id)));
+    assert!(
+        requests.iter().all(|line| line["spans"][0]["user_id"] == json!(member.user().user_id))
+    );
 }
