@@ -16,7 +16,6 @@ use std::{
 };
 
 use bench::{Result, Samples, table, write_page};
-use cloud::random::SeededRandom;
 use domain::{
     CourseId, Instant, UserId,
     course::{Course, State},
@@ -36,9 +35,8 @@ const TOLERANCE: f64 = 1.0;
 const BATCH: u64 = 2_000;
 /// Repetitions of each request.
 const CALLS: usize = 50;
-/// Frequent words, and the percentage of titles that contain each.
-const FREQUENT: [(&str, u64); 5] =
-    [("formation", 45), ("pratique", 35), ("entreprise", 30), ("التكوين", 25), ("السلامة", 20)];
+/// Words of every second, third, fourth, fifth and sixth title; one in sixty has all.
+const FREQUENT: [&str; 5] = ["formation", "pratique", "entreprise", "التكوين", "السلامة"];
 /// A third of a description.
 const DESCRIPTION: &str = "Les participants travaillent en petits groupes sur des cas tirés de leur propre entreprise.\n\
     يشتمل البرنامج على جانب نظري في الصباح وورشات تطبيقية بعد الظهر.\n";
@@ -114,22 +112,25 @@ impl Catalogue {
 
     /// The course with this number, from 0. With `own_word` in its title it is always published.
     fn course(&self, number: u64, own_word: Option<&str>) -> Result<Course> {
-        let mut random = SeededRandom::new(number);
         let created_at = self.start.after(INTERVAL * u32::try_from(number)?);
-        let is_published = own_word.is_some() || random.below(100) < 80;
-        let updated_at = created_at.after(Duration::from_secs(random.below(3 * 86_400)));
+        let is_published = own_word.is_some() || number % 7 != 3;
+        let updated_at = created_at.after(Duration::from_secs(number * 7919 % (3 * 86_400)));
         let start_at = updated_at.after(Duration::from_secs(30 * 86_400));
-        let [committee, author] = pick(&mut random, &self.committees);
-        let city = format!("Ville {}", random.below(24));
+        let [committee, author] = &self.committees[number as usize % self.committees.len()];
+        let (city, kinds) = (format!("Ville {}", number % 24), ["ONSITE", "HYBRID", "ONLINE"]);
+        let frequent = FREQUENT.iter().zip(2..).filter(|(_, step)| number.is_multiple_of(*step));
+        let mut title: Vec<&str> = frequent.map(|(word, _)| *word).chain(own_word).collect();
+        let (subject, rare) = (format!("sujet{}", number % 72), format!("rare{}", number % 32_768));
+        title.extend([subject.as_str(), rare.as_str()]);
         Ok(serde_json::from_value(json!({
             "courseID": CourseId::new(random::id(created_at)),
             "committeeID": committee,
-            "courseTitle": title(&mut random, own_word),
-            "courseSubTitle": format!("{} {}", word(&mut random), word(&mut random)),
-            "price": 50 + 10 * random.below(95),
+            "courseTitle": title.join(" "),
+            "courseSubTitle": format!("Session {}", number % 12),
+            "price": 50 + 10 * (number % 95),
             "currency": "TND",
             "location": format!("12 avenue Habib Bourguiba, {city}"),
-            "courseType": pick(&mut random, &["ONSITE", "HYBRID", "ONLINE"]),
+            "courseType": kinds[number as usize % 3],
             "sectionOfMatter": "Industrie",
             "language": "FR",
             "region": city,
@@ -153,7 +154,7 @@ impl Catalogue {
     /// Loads courses until there are `size`, and returns the one in the middle of all.
     fn load(&mut self, world: &World, size: u64) -> Result<CourseId> {
         let (mut items, mut changed, mut middle) = (Vec::new(), BTreeSet::new(), None);
-        let own_word = unique_word(size);
+        let own_word = format!("nénuphar{size}");
         for number in self.loaded..size {
             let is_middle = number == size / 2;
             let course = self.course(number, is_middle.then_some(own_word.as_str()))?;
@@ -180,55 +181,18 @@ impl Catalogue {
     }
 }
 
-/// The word of the course in the middle of the first `size`, which no other course has.
-fn unique_word(size: u64) -> String {
-    format!("nénuphar{size}")
-}
-
-/// Frequent words by their percentage, and other words; one title in twenty contains all frequent words.
-fn title(random: &mut SeededRandom, own_word: Option<&str>) -> String {
-    let has_all = random.below(100) < 5;
-    let mut title: Vec<String> = Vec::new();
-    for (word, percent) in FREQUENT {
-        if has_all || random.below(100) < percent {
-            title.push(word.to_owned());
-        }
-    }
-    title.truncate(if own_word.is_some() { 4 } else { 5 });
-    title.extend(own_word.map(str::to_owned));
-    title.push(word(random));
-    while title.len() < 4 {
-        title.push(word(random));
-    }
-    title.join(" ")
-}
-
-/// One of 72 words, the first of which are more frequent; one time in three, one of 32,768 rare words.
-fn word(random: &mut SeededRandom) -> String {
-    if random.below(3) == 0 {
-        return format!("rare{}", random.below(32_768));
-    }
-    let most = random.below(72) + 1;
-    format!("sujet{}", random.below(most))
-}
-
-fn pick<'a, T>(random: &mut SeededRandom, all: &'a [T]) -> &'a T {
-    &all[random.below(all.len() as u64) as usize]
-}
-
 async fn measure_all(admin: &Person, size: u64, middle: CourseId, figures: &mut Figures) {
     let search = |words: &str| {
         let words: String = byte_serialize(words.as_bytes()).collect();
         format!("search-all?q={words}")
     };
-    let frequent = FREQUENT.map(|(word, _)| word);
     let mut requests = vec![
         ("all courses", "search-all".to_owned()),
         ("courses of a committee", "committee".to_owned()),
         ("one course", middle.to_string()),
-        ("search: a frequent word", search(frequent[0])),
-        ("search: five frequent words", search(&frequent.join(" "))),
-        ("search: a word of one course", search(&unique_word(size))),
+        ("search: a frequent word", search(FREQUENT[0])),
+        ("search: five frequent words", search(&FREQUENT.join(" "))),
+        ("search: a word of one course", search(&format!("nénuphar{size}"))),
         ("search: a word of no course", search("introuvable")),
     ];
     let first = admin.get("/courses/search-all").await.expect_ok();

@@ -1,10 +1,9 @@
 //! Accounts: registered, verified, renamed, closed, erased, and their passwords and sessions.
 
 use serde_json::{Value, json};
-use tokio::time::{Duration, sleep};
 
 use crate::{
-    client::{Call, Client, Expected, Outcome, Response},
+    client::{Call, Client, Expected, Outcome},
     users::VirtualUser,
 };
 
@@ -16,7 +15,7 @@ pub(crate) struct Session {
     pub(crate) token: String,
     pub(crate) has_ended: Expected<bool>,
     /// Consecutive 401 responses; a wrong clock causes them, too.
-    rejections: u32,
+    pub(crate) rejections: u32,
 }
 
 /// The values that the fields of an account may have.
@@ -68,32 +67,11 @@ impl Account {
         self.sessions.iter().filter(is_usable).map(|session| session.token.clone()).collect()
     }
 
-    /// Sends `line` with one of its tokens, or none.
-    pub(crate) async fn call(
-        &mut self,
-        client: &mut Client,
-        token: &str,
-        line: String,
-        body: Value,
-    ) -> Response {
-        let call = Call { token: token.to_owned(), line, body, header: None };
-        let response = client.send(&call).await;
-        self.record_response(token, &response);
-        response
-    }
-
-    pub(crate) fn record_response(&mut self, token: &str, response: &Response) {
-        if let Some(session) = self.sessions.iter_mut().find(|session| session.token == token) {
-            let is_rejected = response.status == 401;
-            session.rejections = if is_rejected { session.rejections + 1 } else { 0 };
-        }
-    }
-
     /// Signs in with one of its possible passwords; returns whether that succeeded.
     pub(crate) async fn sign_in(&mut self, client: &mut Client) -> bool {
         for password in self.password.0.clone().into_iter().rev() {
             let body = json!({ "email": self.email, "password": password });
-            let response = self.call(client, "", "POST /auth/login".into(), body).await;
+            let response = client.send(&Call::new("", "POST /auth/login", body)).await;
             if response.is_done() {
                 self.password = Expected::new(password);
                 self.id = response.text("/user/userID");
@@ -116,40 +94,37 @@ impl Account {
 /// Actions on the account `at`, with its own session `token`.
 impl VirtualUser {
     pub(crate) async fn rename(&mut self, at: usize, token: &str) {
-        let (word, person) = (self.word(), &mut self.people[at]);
-        let (line, body) = (format!("PUT /users/{}", person.id), json!({ "lastName": word }));
-        let response = person.call(&mut self.client, token, line, body).await;
-        person.last_name.write(response.outcome, word.clone());
-        self.record_word(&word, &response);
+        let (word, line) = (self.word(), format!("PUT /users/{}", self.people[at].id));
+        let response = self.call_as(token, &line, json!({ "lastName": word })).await;
+        let outcome = self.record_word(&word, &response);
+        self.people[at].last_name.write(outcome, word);
     }
 
     pub(crate) async fn change_password(&mut self, at: usize, token: &str) {
         let new = format!("mot de passe {}", self.word());
-        let person = &mut self.people[at];
-        let Some(old) = person.password.exact().cloned() else { return };
+        let Some(old) = self.people[at].password.exact() else { return };
         let body = json!({ "oldPassword": old, "newPassword": new, "confirmPassword": new });
-        let line = "PUT /users/reset-password".to_owned();
-        let outcome = person.call(&mut self.client, token, line, body).await.outcome;
-        person.password.write(outcome, new);
-        person.end_sessions(outcome, token);
+        let outcome = self.call_as(token, "PUT /users/reset-password", body).await.outcome;
+        self.people[at].password.write(outcome, new);
+        self.people[at].end_sessions(outcome, token);
     }
 
     pub(crate) async fn sign_out(&mut self, at: usize, token: &str) {
-        let (line, person) = ("POST /auth/logout".to_owned(), &mut self.people[at]);
-        let outcome = person.call(&mut self.client, token, line, Value::Null).await.outcome;
-        for session in person.sessions.iter_mut().filter(|session| session.token == token) {
+        let outcome = self.call_as(token, "POST /auth/logout", Value::Null).await.outcome;
+        let sessions = self.people[at].sessions.iter_mut();
+        for session in sessions.filter(|session| session.token == token) {
             session.has_ended.write(outcome, true);
         }
     }
 
     async fn erase_own(&mut self, at: usize, token: &str) {
-        let person = &mut self.people[at];
+        let person = &self.people[at];
         let Some(password) = person.password.exact() else { return };
         let (line, body) =
             (format!("DELETE /users/{}", person.id), json!({ "password": password }));
-        let outcome = person.call(&mut self.client, token, line, body).await.outcome;
-        person.is_erased.write(outcome, true);
-        person.end_sessions(outcome, "");
+        let outcome = self.call_as(token, &line, body).await.outcome;
+        self.people[at].is_erased.write(outcome, true);
+        self.people[at].end_sessions(outcome, "");
     }
 
     /// Verifies the address with the code of the newest mail to it, if there is one, and every other time in the
@@ -158,20 +133,14 @@ impl VirtualUser {
         if self.people[at].is_verified.is(&true) {
             return;
         }
-        let mut code = self.mailed_code(at);
-        if code.is_none() {
-            sleep(Duration::from_millis(300)).await;
-            code = self.mailed_code(at);
-        }
-        let Some(code) = code else { return };
+        let Some(code) = self.mailed_code(at) else { return };
         let kept = if self.random.below(2) == 0 { token } else { "" };
+        let body = json!({ "email": self.people[at].email, "code": code });
+        let outcome = self.call_as(kept, "PUT /users/email-verification", body).await.outcome;
         let person = &mut self.people[at];
-        let body = json!({ "email": person.email, "code": code });
-        let line = "PUT /users/email-verification".to_owned();
-        let outcome = person.call(&mut self.client, kept, line, body).await.outcome;
         person.is_verified.write(outcome, true);
         person.end_sessions(outcome, kept);
-        if outcome == Outcome::Acknowledged {
+        if outcome != Outcome::Refused {
             // A process with a wrong clock finds the session expired, and ends it with the others.
             person.end_sessions(Outcome::Unknown, "");
         }
@@ -236,7 +205,7 @@ impl VirtualUser {
         Some((at, self.pick(&tokens)))
     }
 
-    /// Registers one address twice concurrently, once in each process, if one is free.
+    /// Registers one address twice concurrently, if one is free.
     async fn register(&mut self) {
         let is_used = |email: &String| {
             let mut people = self.people.iter();
@@ -251,12 +220,11 @@ impl VirtualUser {
             let body = json!({
                 "name": "Amel", "lastName": word, "email": email, "password": password, "committeeID": self.committee,
             });
-            Call { line: "POST /users/register".to_owned(), body, ..Call::default() }
+            Call::new("", "POST /users/register", body)
         });
         let mut other = self.client.clone();
         other.random = cloud::random::SeededRandom::new(self.client.random.below(u64::MAX));
-        let first = self.client.send_to(0, &calls[0]);
-        let (first, second) = tokio::join!(first, other.send_to(1, &calls[1]));
+        let (first, second) = tokio::join!(self.client.send(&calls[0]), other.send(&calls[1]));
         let (mut winners, mut candidates) = (Vec::new(), Vec::new());
         for ((word, password), response) in attempts.iter().zip([first, second]) {
             let id = response.text("/user/userID");
@@ -289,9 +257,9 @@ impl VirtualUser {
         let word = self.word();
         let profile = self.pick(&["MB", "TR", "CA", "SA"]).unwrap_or("MB");
         let body = json!({ "role": word, "profile": profile, "isVerified": true });
-        let response = self.call(format!("PUT /team/{}", self.people[at].id), body).await;
+        let response = self.call(&format!("PUT /team/{}", self.people[at].id), body).await;
         let outcome = self.record_word(&word, &response);
-        self.record_audited(outcome, true, "TEAM_MEMBER_UPDATED", word.clone());
+        self.audit(outcome, true, ("TEAM_MEMBER_UPDATED", word.clone()));
         let person = &mut self.people[at];
         person.label.write(outcome, word);
         person.profile.write(outcome, profile.to_owned());
@@ -302,33 +270,31 @@ impl VirtualUser {
         let (id, before) = (self.people[at].id.clone(), self.people[at].is_active.clone());
         let opens = !before.allows(&true) || self.random.below(3) == 0;
         let line = format!("PUT /users/user-status/{id}");
-        let outcome = self.call(line, json!({ "isActive": opens })).await.outcome;
+        let outcome = self.call(&line, json!({ "isActive": opens })).await.outcome;
         self.people[at].is_active.write(outcome, opens);
         if !opens {
             self.people[at].end_sessions(outcome, "");
         }
         if !before.is(&opens) {
-            self.record_audited(outcome, !before.allows(&opens), "USER_STATUS_CHANGED", id);
+            self.audit(outcome, !before.allows(&opens), ("USER_STATUS_CHANGED", id));
         }
     }
 
     async fn erase_account(&mut self, at: usize) {
         let id = self.people[at].id.clone();
-        let outcome = self.call(format!("DELETE /users/{id}"), json!({})).await.outcome;
+        let outcome = self.call(&format!("DELETE /users/{id}"), json!({})).await.outcome;
         self.people[at].is_erased.write(outcome, true);
         self.people[at].end_sessions(outcome, "");
-        self.record_audited(outcome, true, "USER_DELETED", id);
+        self.audit(outcome, true, ("USER_DELETED", id));
     }
 
     /// Uses a session; an ended one must be rejected at once, also during faults.
     async fn use_a_session(&mut self, at: usize) {
         let sessions = self.people[at].sessions.clone();
         let Some(session) = self.pick(&sessions) else { return };
-        let (line, person) = ("GET /auth/check".to_owned(), &mut self.people[at]);
-        let response = person.call(&mut self.client, &session.token, line, Value::Null).await;
+        let response = self.call_as(&session.token, "GET /auth/check", Value::Null).await;
         if response.is_done() && session.has_ended.is(&true) {
-            let what = format!("an ended session of {} is accepted", person.id);
-            self.violation(what);
+            self.violation(format!("an ended session of {} is accepted", self.people[at].id));
         }
     }
 }

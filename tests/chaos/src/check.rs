@@ -1,7 +1,7 @@
 //! Checks all promises after the run.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fmt::Debug,
     net::Ipv4Addr,
     sync::Arc,
@@ -10,7 +10,8 @@ use std::{
 use bytes::Bytes;
 use cloud::random::SeededRandom;
 use http::Request;
-use serde_json::{Map, Value, json};
+use serde_dynamo::Item;
+use serde_json::{Value, json};
 use tests::World;
 
 use crate::{
@@ -69,8 +70,8 @@ impl<'a> State<'a> {
     ) -> Self {
         let (address, random) = (Ipv4Addr::new(127, 0, 2, 1), SeededRandom::new(0));
         let client = Client { service: Arc::clone(service), address, random, cuts: false };
-        let stored = [world.items("records"), world.items("transient")].concat();
-        let items: Vec<Value> = stored.iter().map(plain_item).collect();
+        let stored = ["records", "transient"].into_iter().flat_map(|table| world.items(table));
+        let items: Vec<Value> = stored.map(plain_item).collect();
         let key = |item| ["pk", "sk"].map(|name| text(item, name));
         let by_key = items.iter().enumerate().map(|(at, item)| (key(item), at)).collect();
         Self { world, faults, users, client, items, by_key }
@@ -122,21 +123,15 @@ impl<'a> State<'a> {
     }
 
     /// The response to a request from `address`, sent again if the first try fails.
-    async fn call_from(
-        &self,
-        address: Ipv4Addr,
-        token: &str,
-        line: String,
-        body: Value,
-    ) -> Response {
+    async fn call_from(&self, address: Ipv4Addr, call: Call) -> Response {
         let mut client = Client { address, ..self.client.clone() };
-        let call = Call { token: token.to_owned(), line, body, header: None };
         let response = client.send(&call).await;
         if matches!(response.status, 0 | 500..) { client.send(&call).await } else { response }
     }
 
     async fn get(&self, token: &str, path: &str) -> Response {
-        self.call_from(self.client.address, token, format!("GET {path}"), Value::Null).await
+        let call = Call::new(token, &format!("GET {path}"), Value::Null);
+        self.call_from(self.client.address, call).await
     }
 
     /// The item with this key.
@@ -177,12 +172,11 @@ impl<'a> State<'a> {
     fn refused(&self, promise: &mut Promise) {
         let mut stored = HashMap::new();
         for item in &self.items {
-            let mut found = HashSet::new();
-            collect_words(item, &mut found);
-            stored.extend(found.into_iter().map(|word| (word, &item["pk"])));
+            let json = item.to_string();
+            stored.extend(words(&json).map(|word| (word.to_owned(), &item["pk"])));
         }
         for word in self.users.iter().flat_map(|user| &user.refused) {
-            let place = stored.get(word.as_str());
+            let place = stored.get(word);
             promise.check(place.is_none(), (word, place));
         }
     }
@@ -243,7 +237,7 @@ impl<'a> State<'a> {
                 _ => continue,
             };
             let response = self.get(&session.token, "/auth/check").await;
-            promise.check(response.status == expected, (&account.email, expected, response));
+            promise.check(response.status == expected, (account, session, response));
         }
     }
 
@@ -262,8 +256,8 @@ impl<'a> State<'a> {
             let mut statuses = Vec::new();
             for password in account.password.0.iter().take(5) {
                 let body = json!({ "email": email, "password": password });
-                let login = self.call_from(address, "", "POST /auth/login".to_owned(), body);
-                statuses.push(login.await.status);
+                let call = Call::new("", "POST /auth/login", body);
+                statuses.push(self.call_from(address, call).await.status);
             }
             promise.check(statuses.contains(&200) != is_closed, (email, is_closed, statuses));
         }
@@ -372,11 +366,8 @@ impl<'a> State<'a> {
             if status.as_deref() == Some("READY") {
                 let url =
                     self.get(&user.token, &format!("/files/{}", file.id)).await.text("/file/url");
-                let request = Request::get(&url).body(Bytes::new().into());
-                let stored = match request {
-                    Ok(request) => exchange(None, request).await.ok().flatten(),
-                    Err(_) => None,
-                };
+                let request = Request::get(&url).body(Bytes::new().into()).unwrap_or_default();
+                let stored = exchange(None, request).await.ok().flatten();
                 let is_complete =
                     stored.is_some_and(|(parts, bytes)| parts.status == 200 && bytes == file.text);
                 promise.check(is_complete, ("differs from the uploaded text", file, url));
@@ -560,48 +551,38 @@ impl<'a> State<'a> {
         promise.check(entered.is_empty(), ("not done", entered));
     }
 
-    /// Clocks are wrong, so the order of the entries is unknown. But for each state, the number of entries that enter it
-    /// minus those that leave it follows from the first and the stored state.
+    /// Clocks are wrong, so the order of the entries is unknown. But each state is entered as often as it is left; the
+    /// first state counts as entered, and the stored one as left.
     fn audited_states(&self, promise: &mut Promise) {
-        let mut flows: HashMap<(String, String), i64> = HashMap::new();
-        let mut batches: BTreeMap<String, u64> = BTreeMap::new();
+        let mut flows: HashMap<String, BTreeMap<String, i64>> = HashMap::new();
+        let courses = self.of("COURSE#", "COURSE").map(|item| (item, "state", json!("DRAFT")));
+        let users = self.of("USER#", "USER").map(|item| (item, "isActive", json!(true)));
+        for (item, field, first) in courses.chain(users) {
+            let card = &item["card"];
+            // Erasing one's own account writes no entry.
+            if card["erasedAt"].is_null() {
+                let flow = flows.entry(text(item, "pk")).or_default();
+                *flow.entry(first.to_string()).or_default() += 1;
+                *flow.entry(card[field].to_string()).or_default() -= 1;
+            }
+        }
         for entry in self.cards("AUDIT#", "AUDIT#") {
-            let (target, kind) = (text(entry, "targetID"), text(entry, "targetType"));
-            let (field, pk) = match kind.as_str() {
-                "COURSE" => ("state", format!("COURSE#{target}")),
-                _ => ("isActive", format!("USER#{target}")),
-            };
+            let is_course = entry["targetType"] == "COURSE";
+            let (kind, field) = if is_course { ("COURSE", "state") } else { ("USER", "isActive") };
+            let flow = flows.get_mut(&format!("{kind}#{}", text(entry, "targetID")));
+            let Some(flow) = flow else { continue };
             for (side, step) in [("before", -1), ("after", 1)] {
-                let value = &entry[side][field];
-                if !value.is_null() {
-                    *flows.entry((pk.clone(), value.to_string())).or_default() += step;
-                }
-            }
-            if kind == "BATCH" {
-                *batches.entry(target).or_default() += 1;
+                let state = &entry[side][field];
+                *flow.entry(state.to_string()).or_default() += i64::from(!state.is_null()) * step;
             }
         }
-        let mut check = |item: &Value, first: &str, values: &[&str], now: &Value| {
-            let now = now.to_string();
-            for value in values {
-                let flow = flows.remove(&(text(item, "pk"), (*value).to_owned())).unwrap_or(0);
-                let difference = i64::from(now == *value) - i64::from(first == *value);
-                promise.check(flow == difference, (item, value, flow));
-            }
-        };
-        let states = ["\"DRAFT\"", "\"PUBLISHED\"", "\"ARCHIVED\""];
-        for item in self.of("COURSE#", "COURSE") {
-            check(item, states[0], &states, &item["card"]["state"]);
+        for flow in flows {
+            promise.check(flow.1.values().all(|left| *left == 0), flow);
         }
-        // Erasing one's own account writes no entry.
-        for item in self.of("USER#", "USER").filter(|item| item["card"]["erasedAt"].is_null()) {
-            check(item, "true", &["true", "false"], &item["card"]["isActive"]);
-        }
-        for item in self.of("BATCH#", "BATCH") {
-            let times = batches.remove(&text(&item["card"], "batchID"));
-            promise.check(times == Some(1), (item, times));
-        }
-        promise.check(batches.is_empty(), ("no such batches", batches));
+        let batches = self.cards("AUDIT#", "AUDIT#").filter(|entry| entry["targetType"] == "BATCH");
+        let entered = counted(batches.map(|entry| text(entry, "targetID")));
+        let stored = counted(self.cards("BATCH#", "BATCH").map(|card| text(card, "batchID")));
+        promise.check(entered == stored, ("batches", entered, stored));
     }
 
     fn copies(&self, promise: &mut Promise) {
@@ -648,33 +629,13 @@ fn counted<K: Ord>(keys: impl IntoIterator<Item = K>) -> BTreeMap<K, u64> {
 
 /// The words of the virtual users in `text`.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|letter: char| !letter.is_ascii_lowercase())
-        .filter(|word| word.len() == 10 && word.starts_with("zq"))
+    text.match_indices("zq")
+        .filter_map(|(at, _)| text.get(at..at + 10))
+        .filter(|word| word.ends_with('k') && word.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
-fn collect_words<'a>(value: &'a Value, found: &mut HashSet<&'a str>) {
-    match value {
-        Value::String(text) => found.extend(words(text)),
-        Value::Array(list) => list.iter().for_each(|value| collect_words(value, found)),
-        Value::Object(fields) => fields.values().for_each(|value| collect_words(value, found)),
-        _ => {}
-    }
-}
-
-fn plain_item(item: &Value) -> Value {
-    let fields = item.as_object().into_iter().flatten();
-    fields.map(|(name, value)| (name.clone(), plain(value))).collect::<Map<_, _>>().into()
-}
-
-/// Converts a value of DynamoDB's JSON into plain JSON.
-fn plain(value: &Value) -> Value {
-    let only = value.as_object().and_then(|value| value.iter().next());
-    let Some((kind, content)) = only else { return Value::Null };
-    match kind.as_str() {
-        "N" => serde_json::from_str(content.as_str().unwrap_or_default()).unwrap_or_default(),
-        "L" => content.as_array().into_iter().flatten().map(plain).collect(),
-        "M" => plain_item(content),
-        "NULL" => Value::Null,
-        _ => content.clone(),
-    }
+/// Converts an item of DynamoDB's JSON into plain JSON.
+fn plain_item(item: Value) -> Value {
+    let item: Item = serde_json::from_value(item).expect("an item");
+    serde_dynamo::from_item(item).expect("it is an object")
 }

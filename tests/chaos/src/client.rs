@@ -100,7 +100,7 @@ impl<T: Clone + PartialEq> Expected<T> {
 }
 
 /// A request such as `GET /files`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Call {
     /// The caller's token; may be empty.
     pub(crate) token: String,
@@ -108,6 +108,12 @@ pub(crate) struct Call {
     /// Null for none.
     pub(crate) body: Value,
     pub(crate) header: Option<(&'static str, String)>,
+}
+
+impl Call {
+    pub(crate) fn new(token: &str, line: &str, body: Value) -> Self {
+        Self { token: token.to_owned(), line: line.to_owned(), body, header: None }
+    }
 }
 
 /// A response, or its absence.
@@ -151,14 +157,9 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Sends `call` to either process.
+    /// Sends `call` to either process, or to the other one if that is down.
     pub(crate) async fn send(&mut self, call: &Call) -> Response {
-        let first = usize::from(self.random.below(2) == 1);
-        self.send_to(first, call).await
-    }
-
-    /// Sends `call` to the process `first`, or to the other one if that is down.
-    pub(crate) async fn send_to(&mut self, first: usize, call: &Call) -> Response {
+        let first = self.random.below(2) as usize;
         let cut = (self.cuts && self.random.below(CUT_ONE_IN) == 0)
             .then(|| Duration::from_millis(self.random.below(40)));
         // Both processes are seldom down at once.

@@ -110,14 +110,12 @@ impl VirtualUser {
         // Of two in three the caller chooses the identifier (RFC 9562, version 4).
         let own_id = format!("{first:08x}-0000-4000-8000-{last:012x}");
         let own_id = Some(own_id).filter(|_| self.random.below(3) > 0);
-        let mut call = Call { token: self.token.clone(), body: content(&word), ..Call::default() };
-        call.line = "POST /courses".to_owned();
+        let mut call = Call::new(&self.token, "POST /courses", content(&word));
         if let Some(id) = &own_id {
             call.line = format!("PUT /courses/{id}");
             call.header = Some(("If-None-Match", "*".to_owned()));
         }
         let response = self.client.send(&call).await;
-        self.people[0].record_response(&call.token, &response);
         let outcome = self.record_word(&word, &response);
         // A course without a known identifier cannot be changed; it exists once at most.
         let id = own_id.unwrap_or_else(|| response.text("/course/courseID"));
@@ -139,7 +137,7 @@ impl VirtualUser {
         if let Some(version) = version {
             body["version"] = (version - u64::from(is_stale)).into();
         }
-        let response = self.call(format!("PUT /courses/{}", self.courses[at].id), body).await;
+        let response = self.call(&format!("PUT /courses/{}", self.courses[at].id), body).await;
         let outcome = self.record_word(&word, &response);
         if version.is_some() && is_stale && outcome == Outcome::Acknowledged {
             self.violation(format!("a course was replaced with a stale version: {word}"));
@@ -151,7 +149,7 @@ impl VirtualUser {
     /// Reads a course; the response must match what was written.
     async fn read_course(&mut self, at: usize) {
         let line = format!("GET /courses/{}", self.courses[at].id);
-        let response = self.call(line, Value::Null).await;
+        let response = self.call(&line, Value::Null).await;
         let course = &mut self.courses[at];
         if response.is_done() {
             course.record_version(&response);
@@ -172,12 +170,12 @@ impl VirtualUser {
             _ => ("DELETE", "", "COURSE_ARCHIVED"),
         };
         let (id, before) = (self.courses[at].id.clone(), self.courses[at].state.clone());
-        let response = self.call(format!("{method} /courses/{id}{end}"), Value::Null).await;
+        let response = self.call(&format!("{method} /courses/{id}{end}"), Value::Null).await;
         self.courses[at].state.write(response.outcome, state);
         self.courses[at].record_version(&response);
         // A course that is already in this state does not change, and no audit entry is written.
         if !before.is(&state) {
-            self.record_audited(response.outcome, !before.allows(&state), action, id);
+            self.audit(response.outcome, !before.allows(&state), (action, id));
         }
     }
 
@@ -187,7 +185,7 @@ impl VirtualUser {
             |word| json!({ "language": "FR", "question": word, "questionType": "SHORT_REPLY" });
         let questions: Vec<Value> = words.iter().map(question).collect();
         let line = format!("POST /courses/questions/{}", self.courses[at].id);
-        let response = self.call(line, json!({ "questions": questions })).await;
+        let response = self.call(&line, json!({ "questions": questions })).await;
         for (place, word) in words.into_iter().enumerate() {
             let mut exists = Expected::new(false);
             exists.write(self.record_word(&word, &response), true);
@@ -206,7 +204,7 @@ impl VirtualUser {
         let Some(place) = course.questions.iter().position(is_known) else { return };
         let question = &course.questions[place].id;
         let line = format!("DELETE /courses/questions/{}/{question}", course.id);
-        let outcome = self.call(line, Value::Null).await.outcome;
+        let outcome = self.call(&line, Value::Null).await.outcome;
         self.courses[at].questions[place].exists.write(outcome, false);
         if outcome != Outcome::Refused {
             self.courses[at].version = None;
@@ -216,7 +214,7 @@ impl VirtualUser {
     pub(crate) async fn make_subdomain(&mut self) {
         let word = self.word();
         let body = json!({ "domain": word, "rootdomain": "formation.example.org" });
-        let outcome = self.call("POST /cpanel/subdomain".to_owned(), body).await.outcome;
+        let outcome = self.call("POST /cpanel/subdomain", body).await.outcome;
         self.subdomains.push((word, outcome));
     }
 }
@@ -229,7 +227,7 @@ impl VirtualUser {
         match (self.pick(&kept), self.random.below(10)) {
             (Some(at), 0..3) => {
                 let line = format!("DELETE /files/{}", self.files[at].id);
-                let outcome = self.call(line, Value::Null).await.outcome;
+                let outcome = self.call(&line, Value::Null).await.outcome;
                 self.files[at].is_deleted.write(outcome, true);
             }
             (Some(at), 3..5) => self.complete_file(at).await,
@@ -241,7 +239,7 @@ impl VirtualUser {
         let word = self.word();
         let text = format!("Le fichier {word}");
         let body = json!({ "name": format!("{word}.txt"), "contentType": "text/plain", "size": text.len() });
-        let response = self.call("POST /files".to_owned(), body).await;
+        let response = self.call("POST /files", body).await;
         if self.record_word(&word, &response) != Outcome::Acknowledged {
             return;
         }
@@ -261,7 +259,7 @@ impl VirtualUser {
 
     async fn complete_file(&mut self, at: usize) {
         let line = format!("POST /files/{}/complete", self.files[at].id);
-        let response = self.call(line, Value::Null).await;
+        let response = self.call(&line, Value::Null).await;
         let file = &mut self.files[at];
         file.is_ready |= response.is_done();
         let is_wrong = match response.status {
@@ -354,20 +352,20 @@ impl VirtualUser {
         let at = self.random.below(self.opt_outs.len() as u64) as usize;
         let (number, before) = self.opt_outs[at].clone();
         let line = format!("{method} /sms/opt-outs/{}", number.replace('+', "%2B"));
-        let outcome = self.call(line, Value::Null).await.outcome;
+        let outcome = self.call(&line, Value::Null).await.outcome;
         self.opt_outs[at].1.write(outcome, adds);
         self.opt_outs_changed = Instant::now();
         // A list that does not change has no audit entry.
         if !before.is(&adds) {
-            self.record_audited(outcome, !before.allows(&adds), action, self.committee.clone());
+            self.audit(outcome, !before.allows(&adds), (action, self.committee.clone()));
         }
     }
 
     /// Sends the request with the key `word` until its outcome is known, and sometimes once more: the response must be
     /// the same.
     async fn call_idempotently(&mut self, line: &str, word: &str, body: Value) -> Response {
-        let header = Some(("Idempotency-Key", word.to_owned()));
-        let call = Call { token: self.token.clone(), line: line.to_owned(), body, header };
+        let mut call = Call::new(&self.token, line, body);
+        call.header = Some(("Idempotency-Key", word.to_owned()));
         let mut response = self.client.send(&call).await;
         let was_unknown = response.outcome == Outcome::Unknown;
         for _ in 1..TRIES {
@@ -375,7 +373,6 @@ impl VirtualUser {
                 response = self.client.send(&call).await;
             }
         }
-        self.people[0].record_response(&call.token, &response);
         if !response.is_done() && was_unknown {
             // A rejected retry does not show the outcome of the first request.
             return Response::none(Outcome::Unknown);

@@ -134,8 +134,7 @@ impl Injector {
             seed: self.seed,
         });
         let start = Instant::now();
-        let (mut next_print, mut next_kill, mut next_move, mut next_stream) =
-            (start, start, start, start);
+        let mut next = [start; 4];
         loop {
             let all: u64 = self.counts().values().sum();
             if all >= wanted || start.elapsed() >= TIMEOUT {
@@ -148,9 +147,11 @@ impl Injector {
             if injected < 40 + answered * FAULTS_PER_HUNDRED / 100 {
                 self.inject_fault();
             }
+            if is_due(&mut next[0], 100) {
+                self.deliver_stream()?;
+            }
             // The edges are never both down for long: a killed process is up again before the next kill.
-            if next_kill < Instant::now() && self.are_edges_up().await {
-                next_kill = self.soon();
+            if is_due(&mut next[1], 1150) && self.are_edges_up().await {
                 let at = self.below(self.processes.len());
                 self.processes[at].kill().await?;
                 let is_edge = self.processes[at].role == EDGE;
@@ -160,18 +161,12 @@ impl Injector {
                     "kill of dispatcher and worker"
                 });
             }
-            if next_print < Instant::now() {
-                next_print = Instant::now() + Duration::from_secs(10);
-                let seconds = start.elapsed().as_secs();
-                println!("after {seconds} s: {all} of {wanted} faults, {answered} responses");
-            }
-            if next_move < Instant::now() {
-                next_move = self.soon();
+            if is_due(&mut next[2], 1250) {
                 self.move_clock().await?;
             }
-            if next_stream < Instant::now() {
-                next_stream = Instant::now() + Duration::from_millis(100);
-                self.deliver_stream()?;
+            if is_due(&mut next[3], 10_000) {
+                let seconds = start.elapsed().as_secs();
+                println!("after {seconds} s: {all} of {wanted} faults, {answered} responses");
             }
             sleep(Duration::from_millis(5)).await;
         }
@@ -188,10 +183,6 @@ impl Injector {
         }
         all.insert("connection cut by its client".to_owned(), self.service.responses().cut);
         all
-    }
-
-    fn soon(&mut self) -> Instant {
-        Instant::now() + Duration::from_millis(700 + self.random.below(900))
     }
 
     fn count(&mut self, kind: &str) {
@@ -233,14 +224,11 @@ impl Injector {
         if mode != Mode::Silent || self.below(2) == 0 {
             fault.delay_ms = Some(50 + self.random.below(1450));
         }
-        let names: &[&str] = match service {
-            Of::Dynamodb => &DYNAMODB_ERRORS,
-            Of::Cpanel => &CPANEL_ERRORS,
-            _ => &[],
+        fault.error = match (mode, service) {
+            (Mode::Error, Of::Dynamodb) => Some(DYNAMODB_ERRORS[self.below(3)].to_owned()),
+            (Mode::Error, Of::Cpanel) => Some(CPANEL_ERRORS[self.below(7)].to_owned()),
+            _ => None,
         };
-        if mode == Mode::Error && !names.is_empty() {
-            fault.error = Some(names[self.below(names.len())].to_owned());
-        }
         self.world.cloud().faults().add(service, fault);
     }
 
@@ -283,4 +271,13 @@ impl Injector {
         });
         Ok(())
     }
+}
+
+/// Whether `next` has passed, which is then moved by `milliseconds`.
+fn is_due(next: &mut Instant, milliseconds: u64) -> bool {
+    let is_due = *next < Instant::now();
+    if is_due {
+        *next = Instant::now() + Duration::from_millis(milliseconds);
+    }
+    is_due
 }

@@ -17,7 +17,7 @@ use tokio::time::sleep;
 
 use crate::{
     accounts::Account,
-    client::{Client, Expected, Outcome, Response, Service},
+    client::{Call, Client, Expected, Outcome, Response, Service},
     content::{Batch, Course, StoredFile},
 };
 
@@ -146,24 +146,25 @@ impl VirtualUser {
     }
 
     async fn read_something(&mut self) {
-        let own = format!("/users/{}", self.people[0].id);
-        let paths = [
-            own.as_str(),
-            "/auth/check",
-            "/auth/current-user",
-            "/auth/sessions",
-            "/users/activity",
-            "/courses/search-all?limit=50",
-            "/courses/committee",
-            "/files/my-files",
-        ];
+        let paths = ["auth/current-user", "auth/sessions", "users/activity", "courses/committee"];
         let path = self.pick(&paths).unwrap_or_default();
-        self.call(format!("GET {path}"), Value::Null).await;
+        self.call(&format!("GET /{path}"), Value::Null).await;
     }
 
     /// Sends `line` with the user's own token.
-    pub(crate) async fn call(&mut self, line: String, body: Value) -> Response {
-        self.people[0].call(&mut self.client, &self.token, line, body).await
+    pub(crate) async fn call(&mut self, line: &str, body: Value) -> Response {
+        self.call_as(&self.token.clone(), line, body).await
+    }
+
+    /// Sends `line` with `token`; an empty one is none.
+    pub(crate) async fn call_as(&mut self, token: &str, line: &str, body: Value) -> Response {
+        let response = self.client.send(&Call::new(token, line, body)).await;
+        let sessions = self.people.iter_mut().flat_map(|person| &mut person.sessions);
+        for session in sessions.filter(|session| session.token == token) {
+            let is_rejected = response.status == 401;
+            session.rejections = if is_rejected { session.rejections + 1 } else { 0 };
+        }
+        response
     }
 
     /// A new unique word. It has only letters, because it is used in names, titles and texts. No French ending has a k, so
@@ -185,15 +186,9 @@ impl VirtualUser {
 
     /// Records the audit entry that an action with this `outcome` must have; `changes` is whether it certainly changes
     /// something.
-    pub(crate) fn record_audited(
-        &mut self,
-        outcome: Outcome,
-        changes: bool,
-        action: &'static str,
-        target: String,
-    ) {
+    pub(crate) fn audit(&mut self, outcome: Outcome, changes: bool, what: (&'static str, String)) {
         if outcome != Outcome::Refused {
-            self.audited.push((action, target, changes && outcome == Outcome::Acknowledged));
+            self.audited.push((what.0, what.1, changes && outcome == Outcome::Acknowledged));
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Case {
     pub(crate) first: Samples,
     pub(crate) warm: Samples,
     pub(crate) call_cpu: Samples,
-    /// The peak in MB.
+    /// The peak of the last round, in MB.
     pub(crate) memory: f64,
 }
 
@@ -44,7 +44,7 @@ impl Case {
     }
 
     /// Starts the function, and waits until it requests its first event.
-    pub(crate) async fn start(&self) -> Result<(Process, RuntimeApi)> {
+    async fn start(&self) -> Result<(Process, RuntimeApi)> {
         let mut api = RuntimeApi::open().await?;
         let mut environment = self.environment.clone();
         environment.push(("AWS_LAMBDA_RUNTIME_API".to_owned(), api.address.to_string()));
@@ -57,44 +57,27 @@ impl Case {
         Ok((process, api))
     }
 
-    pub(crate) async fn measure_round(&mut self) -> Result<()> {
+    /// Measures a new process and `calls` of it, of sign-ins a fifteenth, because they hash a password.
+    pub(crate) async fn measure_round(&mut self, calls: u32) -> Result<()> {
         let (process, mut api) = self.start().await?;
         self.start_cpu.record_time(process.cpu()?);
         self.start_faults.record(process.page_faults()?);
-        self.memory = self.memory.max(process.peak_memory()?);
-        if self.event.is_empty() {
-            return Ok(());
-        }
-        self.first.record_time(call(&mut api, &self.event).await?);
-        let (before, calls) = (process.cpu()?, if self.is_slow() { 10 } else { 150 });
-        for _ in 0..calls {
-            self.warm.record_time(call(&mut api, &self.event).await?);
-        }
-        self.call_cpu.record_time((process.cpu()? - before) / calls);
-        Ok(())
-    }
-
-    /// Measures the memory after many calls.
-    pub(crate) async fn measure_memory(&mut self) -> Result<()> {
-        let calls = if self.is_slow() { 60 } else { 2000 };
         if !self.event.is_empty() {
-            let (process, mut api) = self.start().await?;
+            self.first.record_time(call(&mut api, &self.event).await?);
+            let calls = if self.event_name == "login" { calls / 15 } else { calls };
+            let before = process.cpu()?;
             for _ in 0..calls {
-                call(&mut api, &self.event).await?;
+                self.warm.record_time(call(&mut api, &self.event).await?);
             }
-            self.memory = process.peak_memory()?;
+            self.call_cpu.record_time((process.cpu()? - before) / calls);
         }
+        self.memory = process.peak_memory()?;
         Ok(())
-    }
-
-    /// A sign-in hashes a password.
-    fn is_slow(&self) -> bool {
-        self.event_name == "login"
     }
 }
 
 /// Calls the function, and returns how long it took; a status other than 200 is an error.
-pub(crate) async fn call(api: &mut RuntimeApi, event: &Bytes) -> Result<Duration> {
+async fn call(api: &mut RuntimeApi, event: &Bytes) -> Result<Duration> {
     let (took, answer) = api.call(event).await?;
     let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
     if answer["statusCode"].as_u64().is_some_and(|status| status != 200) {
@@ -105,7 +88,7 @@ pub(crate) async fn call(api: &mut RuntimeApi, event: &Bytes) -> Result<Duration
 }
 
 /// The process of a function, killed on drop.
-pub(crate) struct Process {
+struct Process {
     child: Child,
     clock: ClockId,
 }

@@ -9,18 +9,14 @@
 mod function;
 mod tls;
 
-use std::{fs, path::PathBuf, process::Command, time::Instant};
+use std::{fs, path::PathBuf, process::Command};
 
-use bench::{Result, Samples, table, write_page};
-use cloud::faults::{Fault, Mode, Service};
+use bench::{Result, table, write_page};
 use dev::home::LocalSettings;
-use domain::CommitteeId;
-use runtime::Clock;
 use serde_json::{Value, json};
-use store::Store;
 use tests::{PASSWORD, World};
 
-use crate::function::{Case, call};
+use crate::function::Case;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const USUAL: [&str; 5] = ["fallback", "auth", "courses", "sms", "canary"];
@@ -37,11 +33,8 @@ const EVENTS: [(&str, &str); 10] = [
     ("dispatcher", "sweep"),
     ("worker", "sweep"),
 ];
-/// The case that is also measured with a delayed store.
-const AUTHENTICATED_READ: &str = "auth, show-current-user";
-const ROUNDS: usize = 15;
-/// Reads of the delayed store per round.
-const DELAYED_READS: u32 = 50;
+/// The calls of each round, the last of which shows the memory.
+const CALLS: [u32; 11] = [150, 150, 150, 150, 150, 150, 150, 150, 150, 150, 1800];
 const EMAIL: &str = "admin@example.org";
 
 // On one thread, which stays on its cores.
@@ -51,7 +44,6 @@ async fn main() -> Result<()> {
     let named: Vec<String> = std::env::args().skip(1).collect();
     let world = World::new().await;
     world.seed().await;
-    let login = world.anonymous().login(EMAIL, PASSWORD).await.cost;
     let cloud = world.setting("AWS_ENDPOINT_URL").trim_start_matches("http://").parse()?;
     let bundle = world.folder().join("bundle.pem");
     let endpoint = tls::open(cloud, &bundle).await?;
@@ -66,37 +58,18 @@ async fn main() -> Result<()> {
     for function in if named.is_empty() { &usual } else { &named } {
         cases.extend(cases_of(&settings, function, &token)?);
     }
-    // By TLS, like the functions.
-    let store = settings.setup(Clock::default())?.store;
-    let mut delayed = Delayed { store, alone: Samples::default(), call: Samples::default() };
-    for _ in 0..ROUNDS {
+    for calls in CALLS {
         for case in &mut cases {
             let failed = format!("{} failed", case.name());
-            case.measure_round().await.map_err(|cause| format!("{failed}: {cause}"))?;
-        }
-        if let Some(case) = cases.iter().find(|case| case.name() == AUTHENTICATED_READ) {
-            delayed.measure_round(&world, case).await?;
+            case.measure_round(calls).await.map_err(|cause| format!("{failed}: {cause}"))?;
         }
     }
-    for case in &mut cases {
-        case.measure_memory().await?;
-    }
-    let targets_of = |case| targets_of(case, &cases[0]);
-    let mut targets: Vec<[String; 4]> = cases[1..].iter().flat_map(targets_of).collect();
-    let (call, alone) = (delayed.call.milliseconds(0.5), delayed.alone.milliseconds(0.5));
-    if call > 0.0 {
-        let what = format!(
-            "{AUTHENTICATED_READ}: p50 with a store delayed to 4 ms, ms; one read alone took {alone:.2}"
-        );
-        targets.push(target(&what, call, alone + 1.0));
-    }
-    targets.push(target("sign-in, round trips to the store", login.round_trips.into(), 3.0));
-    targets.push(target("sign-in, requests to the store", login.requests.into(), 8.0));
+    let targets = cases[1..].iter().flat_map(|case| targets_of(case, &cases[0]));
     let page = format!(
         "# Functions as Lambda runs them, beside one that does nothing\n\n\
         This page is for engineers who change the start of a function or the path of a request. Written by \
         `cargo bench-lambda`. Times are milliseconds of one machine: read the ratios to the floor, a bare `lambda_http` \
-        function.\n\n{}\nMemory is the peak after 2,000 calls, of sign-ins after 60.\n\n## Targets\n\n{}",
+        function.\n\n{}\nMemory is the peak after 1,800 calls, of sign-ins after 120.\n\n## Targets\n\n{}",
         figures(&cases),
         table(&["what", "measured", "target", ""], targets)
     );
@@ -160,35 +133,6 @@ fn build(what: &[&str]) -> Result<()> {
     }
 }
 
-/// The authenticated read with a store that responds after 4 ms, beside one read of the same store alone.
-struct Delayed {
-    store: Store,
-    alone: Samples,
-    call: Samples,
-}
-
-impl Delayed {
-    /// Measures both by turns; `case` is the authenticated read.
-    async fn measure_round(&mut self, world: &World, case: &Case) -> Result<()> {
-        let (_process, mut api) = case.start().await?;
-        let slow = Fault { delay_ms: Some(4), ..Fault::new(Mode::Slow) };
-        world.inject_fault_in(Service::Dynamodb, slow);
-        for round in 0..=DELAYED_READS {
-            let start = Instant::now();
-            self.store.committee(CommitteeId::NONE).await?;
-            let alone = start.elapsed();
-            let call = call(&mut api, &case.event).await?;
-            // The first of each opens connections.
-            if round > 0 {
-                self.alone.record_time(alone);
-                self.call.record_time(call);
-            }
-        }
-        world.clear_faults();
-        Ok(())
-    }
-}
-
 /// A figure of a case.
 type Figure = fn(&Case) -> f64;
 
@@ -225,7 +169,11 @@ fn figures(cases: &[Case]) -> String {
 /// The targets of one case, as rows.
 fn targets_of(case: &Case, floor: &Case) -> Vec<[String; 4]> {
     let name = case.name();
-    let row = |what: &str, value, most| target(&format!("{name}: {what}"), value, most);
+    let row = |what: &str, value: f64, most: f64| {
+        let verdict = if value <= most { "met" } else { "**missed**" };
+        let (value, most) = (format!("{value:.2}"), format!("≤ {most:.2}"));
+        [format!("{name}: {what}"), value, most, verdict.to_owned()]
+    };
     let ratio = |figure: Figure| figure(case) / figure(floor);
     let memory = match name.as_str() {
         "auth, login" => 40.0,
@@ -240,14 +188,9 @@ fn targets_of(case: &Case, floor: &Case) -> Vec<[String; 4]> {
     if name == "fallback, health" {
         rows.push(row("p50 ÷ floor", ratio(WARM), 1.3));
     }
-    if name == AUTHENTICATED_READ {
+    if name == "auth, show-current-user" {
         rows.push(row("first ÷ its p50", FIRST(case) / WARM(case), 2.5));
         rows.push(row("CPU per call ÷ floor", ratio(CALL_CPU), 12.0));
     }
     rows
-}
-
-fn target(what: &str, value: f64, most: f64) -> [String; 4] {
-    let verdict = if value <= most { "met" } else { "**missed**" };
-    [what.to_owned(), format!("{value:.2}"), format!("≤ {most:.2}"), verdict.to_owned()]
 }
