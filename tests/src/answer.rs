@@ -1,5 +1,7 @@
 //! Responses and the assertions on them.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use common::{ErrorCode, Message, RequestCost};
 use http::{HeaderMap, Response};
@@ -17,14 +19,16 @@ pub struct Answer {
     pub body: Bytes,
     /// The cost of the request in the store.
     pub cost: Cost,
+    /// The time that it took.
+    pub took: Duration,
 }
 
 impl Answer {
-    pub(crate) fn new(response: Response<Bytes>) -> Self {
+    pub(crate) fn new(response: Response<Bytes>, took: Duration) -> Self {
         let cost =
             response.extensions().get::<RequestCost>().map_or_else(Cost::default, |cost| cost.0);
         let (parts, body) = response.into_parts();
-        Self { status: parts.status.as_u16(), headers: parts.headers, body, cost }
+        Self { status: parts.status.as_u16(), headers: parts.headers, body, cost, took }
     }
 
     /// The body as JSON; panics if it is not JSON.

@@ -104,7 +104,7 @@ impl Document {
     }
 
     /// The path template in the document that matches `path`; one with fewer parameters is preferred.
-    fn template(&self, path: &str) -> Option<String> {
+    pub fn template(&self, path: &str) -> Option<String> {
         let path = path.split('?').next().unwrap_or_default();
         let path = path.strip_suffix('/').unwrap_or(path);
         // Without the prefix, but with the slash that follows it.

@@ -1,6 +1,6 @@
 //! Persons: HTTP clients with an IP address and, if signed in, a token.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, time::Instant};
 
 use bytes::Bytes;
 use common::Client;
@@ -125,8 +125,10 @@ impl Person {
         if [Method::GET, Method::HEAD].contains(&method) {
             self.world.cloud().settle();
         }
+        let start = Instant::now();
         // Boxed, because a test with many requests would overflow its stack.
-        let answer = Answer::new(Box::pin(self.world.edge().answer(request, self.ip)).await);
+        let response = Box::pin(self.world.edge().answer(request, self.ip)).await;
+        let answer = Answer::new(response, start.elapsed());
         Document::get().check(&method, path, &answer);
         answer
     }

@@ -1,6 +1,9 @@
 //! The lifecycle of a World: creation, further processes, settings and access to its parts.
 
-use std::sync::{Arc, atomic::AtomicU32};
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicU32},
+};
 
 use cloud::{Cloud, strict::Strictness};
 use common::{Edge, Routes};
@@ -44,8 +47,8 @@ pub struct World {
     /// The number of people so far, for unique addresses.
     pub(crate) people: Arc<AtomicU32>,
     pub(crate) committee: CommitteeId,
-    /// The folder of the bucket, deleted with the last clone of this World.
-    _folder: Arc<TempDir>,
+    /// Deleted with the last clone of this World.
+    folder: Arc<TempDir>,
 }
 
 impl World {
@@ -58,6 +61,17 @@ impl World {
     pub async fn with(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let cloud = Cloud::in_memory(folder.path()).await.expect("a cloud in memory starts");
+        Self::of(cloud, folder, settings).await
+    }
+
+    /// Like [`World::with`], with the tables in a file: in memory, every write reads the whole stream.
+    pub async fn in_folder(settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cloud = Cloud::in_folder(folder.path()).await.expect("a cloud in a folder starts");
+        Self::of(cloud, folder, settings).await
+    }
+
+    async fn of(cloud: Cloud, folder: TempDir, settings: &[(&str, &str)]) -> Self {
         let mut all = LocalSettings::default();
         all.with_new_keys().find(&cloud).set("PUBLIC_URL", "https://front.example.org");
         // High, so that no test waits for a sending slot.
@@ -85,7 +99,7 @@ impl World {
             consumers,
             people: Arc::default(),
             committee,
-            _folder: Arc::new(folder),
+            folder: Arc::new(folder),
         }
     }
 
@@ -151,6 +165,11 @@ impl World {
     /// The cloud of this World.
     pub const fn cloud(&self) -> &Cloud {
         &self.cloud
+    }
+
+    /// The folder of the cloud.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// The handler of the local pages below `/_local`.

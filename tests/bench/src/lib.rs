@@ -1,22 +1,21 @@
-//! Shared parts of the benchmarks and of the runs in `tests/chaos`: the service in this process, samples and output.
+//! Shared parts of the benchmarks and of `tests/chaos`: processes, samples and tables.
+#![expect(clippy::expect_used, reason = "a benchmark that cannot measure fails")]
 
-pub mod process;
-pub mod service;
-pub mod sms;
+use std::{error::Error, fs, path::Path, process::Stdio, time::Duration};
 
-use std::{fmt::Display, fs, path::Path, time::Duration};
-
+use dev::{
+    delivery::{self, Consumers},
+    home::LocalSettings,
+};
 use hdrhistogram::Histogram;
-
-pub use cloud::LocalError as Error;
+use runtime::Clock;
+use tokio::{
+    process::{Child, Command},
+    time::sleep,
+};
 
 /// The result type of the benchmarks.
-pub type Result<T> = std::result::Result<T, Error>;
-
-/// An [`Error`] with the text of `cause`.
-pub fn error(cause: impl Display) -> Error {
-    Error::new(cause.to_string())
-}
+pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 /// The largest sample, an hour in nanoseconds.
 const HOUR: u64 = 3_600_000_000_000;
@@ -24,12 +23,13 @@ const HOUR: u64 = 3_600_000_000_000;
 /// Measured values, kept to three significant digits.
 pub struct Samples(Histogram<u64>);
 
-impl Samples {
-    /// No samples.
-    pub fn new() -> Result<Self> {
-        Histogram::new_with_max(HOUR, 3).map(Self).map_err(error)
+impl Default for Samples {
+    fn default() -> Self {
+        Self(Histogram::new_with_max(HOUR, 3).expect("the bounds are valid"))
     }
+}
 
+impl Samples {
     /// Adds `value`.
     pub fn record(&mut self, value: u64) {
         self.0.saturating_record(value);
@@ -40,12 +40,7 @@ impl Samples {
         self.record(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
     }
 
-    /// The number of samples.
-    pub fn count(&self) -> u64 {
-        self.0.len()
-    }
-
-    /// The value that `share` (0 to 1) of the samples do not exceed.
+    /// The value that `share` (0 to 1) of the samples do not exceed; 0 without samples.
     pub fn quantile(&self, share: f64) -> f64 {
         self.0.value_at_quantile(share) as f64
     }
@@ -56,22 +51,35 @@ impl Samples {
     }
 }
 
-/// `number` with a comma every three digits.
-pub fn thousands(number: u64) -> String {
-    if number < 1000 {
-        return number.to_string();
-    }
-    format!("{},{:03}", thousands(number / 1000), number % 1000)
-}
-
-/// Prints `line` to the standard output.
-#[expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
-pub fn print(line: impl Display) {
-    println!("{line}");
+/// A table in Markdown: the first column is text, the others are numbers.
+pub fn table<Row: AsRef<[String]>>(heads: &[&str], rows: impl IntoIterator<Item = Row>) -> String {
+    let rule = format!("|---|{}", "--:|".repeat(heads.len() - 1));
+    let mut lines = vec![format!("| {} |", heads.join(" | ")), rule];
+    lines.extend(rows.into_iter().map(|row| format!("| {} |", row.as_ref().join(" | "))));
+    lines.join("\n") + "\n"
 }
 
 /// Writes the page `name.md` into `tests/bench`.
 pub fn write_page(name: &str, markdown: &str) -> Result<()> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-    fs::write(file.with_extension("md"), markdown).map_err(error)
+    Ok(fs::write(file.with_extension("md"), markdown)?)
+}
+
+/// Starts this program again as `role`, with `settings` as its environment; killed when dropped.
+pub fn start_role(role: &str, settings: &LocalSettings) -> Result<Child> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(role).env_clear().envs(settings.iter());
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    Ok(command.kill_on_drop(true).spawn()?)
+}
+
+/// Runs the sweeps of dispatcher and worker at this interval with the settings in the environment, until the process is
+/// killed.
+pub async fn sweep_forever(clock: Clock, every: Duration) -> Result<()> {
+    let setup = LocalSettings::of_environment().setup(clock)?;
+    let consumers = Consumers::new(&|_| Ok(setup.clone()))?;
+    loop {
+        delivery::sweep(&consumers).await?;
+        sleep(every).await;
+    }
 }

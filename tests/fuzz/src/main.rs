@@ -8,18 +8,10 @@
 
 mod avatar;
 mod body;
-mod cursor;
-mod event;
-mod field;
-mod form;
-mod headers;
-mod host;
+mod keys;
 mod passkey;
-mod phone;
-mod sms_text;
-mod stage;
-mod stream;
-mod token;
+mod service;
+mod texts;
 mod uapi;
 
 use std::sync::LazyLock;
@@ -30,17 +22,17 @@ type Run = fn(&[u8]);
 const TARGETS: [(&str, Run); 14] = [
     ("avatar", avatar::run),
     ("body", body::run),
-    ("cursor", cursor::run),
-    ("event", event::run),
-    ("field", field::run),
-    ("form", form::run),
-    ("headers", headers::run),
-    ("host", host::run),
+    ("cursor", keys::cursor),
+    ("event", service::event),
+    ("field", |input| text(input).map_or((), texts::field)),
+    ("form", service::form),
+    ("headers", service::headers),
+    ("host", |input| text(input).map_or((), texts::host)),
     ("passkey", passkey::run),
-    ("phone", phone::run),
-    ("sms", sms_text::run),
-    ("stream", stream::run),
-    ("token", token::run),
+    ("phone", |input| text(input).map_or((), texts::phone)),
+    ("sms", |input| text(input).map_or((), texts::sms)),
+    ("stream", service::stream),
+    ("token", keys::token),
     ("uapi", uapi::run),
 ];
 

@@ -2,7 +2,7 @@
 
 use std::{fs, net::SocketAddr, path::Path, sync::Arc};
 
-use bench::{Result, error};
+use bench::Result;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use rustls::{ServerConfig, pki_types::PrivateKeyDer};
 use tokio::{
@@ -16,26 +16,26 @@ const AMAZON_ROOTS: &str = include_str!("../../../../shared/runtime/src/amazon-r
 
 /// Forwards TLS connections to `cloud`, and writes the trusted roots to `bundle`; returns the URL.
 pub(crate) async fn open(cloud: SocketAddr, bundle: &Path) -> Result<String> {
-    let mut authority = CertificateParams::new([]).map_err(error)?;
+    let mut authority = CertificateParams::new([])?;
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let key = KeyPair::generate().map_err(error)?;
-    let authority = CertifiedIssuer::self_signed(authority, key).map_err(error)?;
-    fs::write(bundle, format!("{AMAZON_ROOTS}{}", authority.pem())).map_err(error)?;
-    let key = KeyPair::generate().map_err(error)?;
-    let mut names = CertificateParams::new(["localhost".to_owned()]).map_err(error)?;
+    let key = KeyPair::generate()?;
+    let authority = CertifiedIssuer::self_signed(authority, key)?;
+    fs::write(bundle, format!("{AMAZON_ROOTS}{}", authority.pem()))?;
+    let key = KeyPair::generate()?;
+    let mut names = CertificateParams::new(["localhost".to_owned()])?;
     // With the same name as the authority, the certificate would count as self-signed.
     names.distinguished_name.push(DnType::CommonName, "localhost");
-    let certificate = names.signed_by(&key, &authority).map_err(error)?;
+    let certificate = names.signed_by(&key, &authority)?;
 
     let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider);
-    let config = config.with_safe_default_protocol_versions().map_err(error)?;
+    let config = config.with_safe_default_protocol_versions()?;
     let config = config.with_no_client_auth();
     let config = config.with_single_cert(vec![certificate.der().clone()], key);
-    let acceptor = TlsAcceptor::from(Arc::new(config.map_err(error)?));
-    let listener = TcpListener::bind("127.0.0.1:0").await.map_err(error)?;
-    let port = listener.local_addr().map_err(error)?.port();
+    let acceptor = TlsAcceptor::from(Arc::new(config?));
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let port = listener.local_addr()?.port();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             tokio::spawn(forward(acceptor.clone(), stream, cloud));
