@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use common::{ErrorCode, Message};
+use common::ErrorCode;
 use dev::{operations::operations, seed};
 use tests::{Answer, PASSWORD, Person, World};
 
@@ -26,7 +26,7 @@ const LAST: [&str; 2] = ["changePassword", "logout"];
 /// The person with the address `email`, signed in.
 async fn seeded(world: &World, email: &str) -> Person {
     let anonymous = world.anonymous();
-    let body = anonymous.login(email, PASSWORD).await.expect_success(Message::LoginSuccess);
+    let body = anonymous.sign_in(email, PASSWORD).await;
     anonymous.with_token(body["user"]["token"].as_str().unwrap())
 }
 
