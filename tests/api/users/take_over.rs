@@ -40,7 +40,7 @@ async fn reset_password(world: &World, code: &str) -> tests::Answer {
 }
 
 pub(crate) async fn verify(person: &Person, email: &str, code: &str) -> tests::Answer {
-    person.verify_email(email, &code).await
+    person.verify_email(email, code).await
 }
 
 /// Requests `email` as the new address of `person`.
