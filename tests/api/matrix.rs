@@ -245,7 +245,7 @@ async fn every_cell_of_the_rights_matrix_matches_the_table() {
         let course = writer
             .post("/courses", json!({ "courseTitle": "Soudure" }))
             .await
-            .expect_success(Message::CourseCreated)["course"]
+            .expect_created()["course"]
             .clone();
         drafts.push((committee, course["courseID"].as_str().unwrap().to_owned()));
     }
@@ -382,7 +382,7 @@ async fn each_state_of_an_account_changes_the_operations_of_the_table() {
         let draft = writer
             .post("/courses", json!({ "courseTitle": "Soudure" }))
             .await
-            .expect_success(Message::CourseCreated)["course"]["courseID"]
+            .expect_created()["course"]["courseID"]
             .as_str()
             .unwrap()
             .to_owned();
@@ -404,13 +404,11 @@ async fn each_state_of_an_account_changes_the_operations_of_the_table() {
         match state {
             State::ClosedCommittee => {
                 let path = format!("/committees/{committee}");
-                let closing = admin.put(&path, json!({ "isActive": false })).await;
-                closing.expect_success(Message::CommitteeUpdated);
+                admin.put(&path, json!({ "isActive": false })).await.expect_ok();
             }
             State::Deactivated => {
                 let path = format!("/users/user-status/{}", person.user().user_id);
-                let closing = admin.put(&path, json!({ "isActive": false })).await;
-                closing.expect_success(Message::UserStatusUpdated);
+                admin.put(&path, json!({ "isActive": false })).await.expect_ok();
             }
             State::OldSignIn => world.clock().advance(std::time::Duration::from_secs(600)),
             State::Normal | State::Unverified | State::UnverifiedMailbox => {}

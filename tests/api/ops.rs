@@ -1,12 +1,12 @@
 //! The operator's command, the canary and the smoke test, against the local cloud.
 
-use std::{collections::HashMap, net::SocketAddr, time::Duration};
+use std::{collections::HashMap, time::Duration};
 
 use canary::{Canary, SignIn, Visitor};
 use cloud::Cloud;
 use dev::{
     delivery::{self, Consumers},
-    edge, front,
+    edge,
     home::LocalSettings,
 };
 use domain::Profile;
@@ -20,7 +20,8 @@ use runtime::{Clock, Key, Startup};
 use serde_json::json;
 use store::Setup;
 use tests::{PASSWORD, TotpApp, World};
-use tokio::net::TcpListener;
+
+use crate::edge::http::start;
 
 const DEV: Stage = Stage::Deployed("dev");
 
@@ -312,13 +313,6 @@ async fn invalid_bootstrap_file_is_rejected_and_nothing_is_written() {
     assert_eq!(cloud.items("records").unwrap().len(), 0);
 }
 
-async fn start_server(world: &World) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(front::serve(listener, world.edge().clone(), None));
-    address
-}
-
 #[tokio::test]
 async fn canary_signs_in_and_reports_failures() {
     let world = World::new().await;
@@ -330,7 +324,7 @@ async fn canary_signs_in_and_reports_failures() {
     let user = world.user(owner.user_id).await;
     assert_eq!((user.profile, user.permissions.to_string().as_str()), (Profile::Member, "[]"));
 
-    let url = format!("http://{}/api/v1", start_server(&world).await);
+    let url = format!("http://{}/api/v1", start(&world, None).await);
     let canary = |sign_in: &str| {
         let mut settings = world.settings();
         settings.set("CANARY_URL", &url).set("CANARY_SIGN_IN", sign_in);
@@ -358,7 +352,7 @@ async fn smoke_test_reports_what_is_wrong() {
     ops::make_canary(world.setup(), &sign_in).await.unwrap();
     let visitor = Visitor::new(
         world.setup().aws.clone(),
-        format!("http://{}/api/v1", start_server(&world).await),
+        format!("http://{}/api/v1", start(&world, None).await),
     );
     let expected = Expectations::of_environment(&HashMap::new());
     let checks = ops::smoke(&visitor, &sign_in, &expected).await;
@@ -368,7 +362,7 @@ async fn smoke_test_reports_what_is_wrong() {
     let other = world.another_process_with(&[("RATE_LIMIT", "50")]);
     let visitor = Visitor::new(
         world.setup().aws.clone(),
-        format!("http://{}/api/v1", start_server(&other).await),
+        format!("http://{}/api/v1", start(&other, None).await),
     );
     let wrong: Vec<String> =
         ops::smoke(&visitor, &SignIn { password: "wrong".into(), ..sign_in.clone() }, &expected)
@@ -397,15 +391,14 @@ async fn smoke_test_expects_what_the_stack_is_deployed_with() {
     assert_eq!(missing, "/halqa/dev/stack/RATE_LIMIT is not in SSM: deploy the stack first.");
     // as CloudFormation writes them
     for (name, value) in [("RATE_LIMIT", "250"), ("POWERED_BY", "Croissant")] {
-        let name = format!("/halqa/dev/stack/{name}");
-        parameters.write(&name, &value.into()).await.unwrap();
+        parameters.write(&format!("/halqa/dev/stack/{name}"), &value.into()).await.unwrap();
     }
     let expected = Expectations::of_stack(&parameters, DEV).await.unwrap();
     let sign_in = SignIn::of(&world.setup().keys).unwrap();
     ops::make_canary(world.setup(), &sign_in).await.unwrap();
     let visitor = Visitor::new(
         world.setup().aws.clone(),
-        format!("http://{}/api/v1", start_server(&world).await),
+        format!("http://{}/api/v1", start(&world, None).await),
     );
     let checks = ops::smoke(&visitor, &sign_in, &expected).await;
     assert!(checks.iter().all(|check| check.problem.is_none()), "{checks:#?}");
@@ -420,8 +413,7 @@ async fn stage_tables_are_those_that_the_stack_uses() {
     for (name, table) in
         [("RECORDS_TABLE", "halqa-dev-records-2"), ("TRANSIENT_TABLE", "halqa-dev-transient")]
     {
-        let name = format!("/halqa/dev/stack/{name}");
-        parameters.write(&name, &table.into()).await.unwrap();
+        parameters.write(&format!("/halqa/dev/stack/{name}"), &table.into()).await.unwrap();
     }
     let tables = DEV.tables(&parameters).await.unwrap();
     assert_eq!(tables["RECORDS_TABLE"], "halqa-dev-records-2");

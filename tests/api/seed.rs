@@ -2,13 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use common::{ErrorCode, Message};
-use dev::{
-    operations::{DOCUMENT, operations, resolved},
-    seed,
-};
-use http::Method;
-use serde_json::Value;
+use common::ErrorCode;
+use dev::{operations::operations, seed};
 use tests::{Answer, PASSWORD, Person, World};
 
 /// Operations whose example does not succeed, and why.
@@ -31,52 +26,31 @@ const LAST: [&str; 2] = ["changePassword", "logout"];
 /// The person with the address `email`, signed in.
 async fn seeded(world: &World, email: &str) -> Person {
     let anonymous = world.anonymous();
-    let body = anonymous.login(email, PASSWORD).await.expect_success(Message::LoginSuccess);
+    let body = anonymous.sign_in(email, PASSWORD).await;
     anonymous.with_token(body["user"]["token"].as_str().unwrap())
 }
 
-/// Sends the request of the examples of `operation`, with the token of `person` unless it is public.
-async fn send_example(
-    world: &World,
-    person: &Person,
-    (method, path, operation): (&str, &str, &Value),
-) -> Answer {
-    let is_public = operation["security"].as_array().is_some_and(Vec::is_empty);
-    let person = if is_public { &world.anonymous() } else { person };
-    let mut person = person.with("accept", "application/json").json();
-    let prefix = if path.starts_with("/media") { "" } else { "/api/v1" };
-    let (mut path, mut query) =
-        (format!("{prefix}{path}"), form_urlencoded::Serializer::new(String::new()));
-    for parameter in operation["parameters"].as_array().into_iter().flatten().map(resolved) {
-        let (name, example) = (parameter["name"].as_str().unwrap(), &parameter["example"]);
-        let example = example.as_str().map_or_else(|| example.to_string(), str::to_owned);
-        match parameter["in"].as_str().unwrap() {
-            _ if example == "null" => {}
-            "path" => path = path.replace(&format!("{{{name}}}"), &example),
-            "query" => drop(query.append_pair(name, &example)),
-            _ => person = person.with(name, &example),
-        }
-    }
-    let json = &operation["requestBody"]["content"]["application/json"];
-    let first = json["examples"].as_object().and_then(|examples| examples.values().next());
-    let body = first.map_or(&json["example"], |example| &example["value"]);
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
-    person.send(method, &format!("{path}?{}", query.finish()), body.into()).await
-}
-
-/// Seeds `world` and sends the example of every operation; returns its method and path, and the answer.
+/// Seeds `world` and sends the example of every operation, with a token unless it is public; returns its method and
+/// path, and the answer.
 pub(crate) async fn answers_to_examples(world: &World) -> Vec<(String, Answer)> {
     world.seed().await;
     let offered = seed::accounts(&world.setup().store, ["", ""]).await.unwrap();
     assert_eq!(offered.len(), 4, "{offered:?}");
     let person = seeded(world, offered[0]["email"].as_str().unwrap()).await;
+    let anonymous = world.anonymous();
     let mut operations = operations();
     operations.sort_by_key(|operation| LAST.iter().position(|id| operation.id == *id));
     let mut answers = Vec::new();
     for one in operations {
-        let document = &DOCUMENT["paths"][&one.path][one.method.to_lowercase()];
-        let answer = send_example(world, &person, (&one.method, &one.path, document)).await;
+        let caller = if one.access == "public" { &anonymous } else { &person };
+        // The first request opens the window of the rate limit, in which the measured one counts.
+        caller.get("/nowhere").await;
+        let prefix = if one.path.starts_with("/media") { "" } else { "/api/v1" };
+        let body = one.body.map(|body| body.to_string()).unwrap_or_default();
+        let method = one.method.parse().unwrap();
+        let path = format!("{prefix}{}", one.whole_target);
+        let caller = caller.json().with("accept", "application/json");
+        let answer = caller.send(method, &path, body.into()).await;
         answers.push((format!("{} {}", one.method, one.path), answer));
     }
     answers
@@ -90,7 +64,7 @@ async fn examples_of_the_document_succeed_in_a_seeded_store() {
     let refused: Vec<_> = refused.collect();
     let expected: BTreeSet<&str> = REFUSED.iter().map(|(operation, _)| *operation).collect();
     let names: BTreeSet<&str> = refused.iter().map(|(operation, _)| operation.as_str()).collect();
-    assert_eq!(names, expected, "{refused:#?}");
+    assert_eq!(names, expected, "{refused:?}");
 }
 
 #[tokio::test]

@@ -150,32 +150,39 @@ fn start_all(world: &World, name: &str, value: Option<&str>) -> Result<(), Strin
 }
 
 #[tokio::test]
-async fn invalid_setting_is_named() {
+async fn missing_or_invalid_setting_is_named() {
     let world = World::new().await;
     assert_eq!(start_all(&world, "RATE_LIMIT", Some("1")), Ok(()));
     for (name, value) in [
-        ("RECORDS_TABLE", ""),
-        ("TRANSIENT_TABLE", " "),
-        ("RATE_LIMIT", "0"),
-        ("RATE_LIMIT", "many"),
-        ("RATE_WINDOW_SECONDS", "-1"),
-        ("SESSION_DAYS", "1.5"),
-        ("ACCESS_TOKEN_SECONDS", "99999999999999999999"),
-        ("API_PREFIXES", "api"),
-        ("API_PREFIXES", "/api/v1,"),
-        ("POWERED_BY", "a\r\nb"),
-        ("REGISTRATION", "maybe"),
-        ("SMS_COUNTRY_CODES", "Tunisie"),
-        ("SMS_COUNTRY_CODES", ""),
-        ("SMS_SENDER_IDS", "Halqa,Federation12"),
-        ("SMS_RATE_PER_SECOND", "0"),
-        ("EDGE", "yes"),
-        ("CPANEL_URL", "http://cpanel.example.org:2083"),
-        ("CPANEL_ROOT_DOMAINS", "example.org,"),
-        ("CPANEL_ROOT_DOMAINS", "example"),
+        ("RECORDS_TABLE", Some("")),
+        ("TRANSIENT_TABLE", Some(" ")),
+        ("RATE_LIMIT", Some("0")),
+        ("RATE_LIMIT", Some("many")),
+        ("RATE_WINDOW_SECONDS", Some("-1")),
+        ("SESSION_DAYS", Some("1.5")),
+        ("ACCESS_TOKEN_SECONDS", Some("99999999999999999999")),
+        ("API_PREFIXES", Some("api")),
+        ("API_PREFIXES", Some("/api/v1,")),
+        ("POWERED_BY", Some("a\r\nb")),
+        ("REGISTRATION", Some("maybe")),
+        ("SMS_COUNTRY_CODES", Some("Tunisie")),
+        ("SMS_COUNTRY_CODES", Some("")),
+        ("SMS_SENDER_IDS", Some("Halqa,Federation12")),
+        ("SMS_RATE_PER_SECOND", Some("0")),
+        ("EDGE", Some("yes")),
+        ("CPANEL_URL", Some("http://cpanel.example.org:2083")),
+        ("CPANEL_URL", Some("https://cpanel.example.org:2083/execute")),
+        ("CPANEL_URL", Some("https://user:rubbish@cpanel.example.org")),
+        ("CPANEL_USER", None),
+        ("CPANEL_USER", Some("a b")),
+        ("CPANEL_TOKEN", None),
+        ("CPANEL_TOKEN", Some("rub\nbish")),
+        ("CPANEL_ROOT_DOMAINS", Some("example.org,")),
+        ("CPANEL_ROOT_DOMAINS", Some("example")),
     ] {
-        let problem = start_all(&world, name, Some(value)).unwrap_err();
+        let problem = start_all(&world, name, value).unwrap_err();
         assert!(problem.starts_with(&format!("The setting {name} ")), "{problem}");
+        assert!(problem.ends_with('.') && !problem.contains("bish"), "{problem}");
     }
 }
 

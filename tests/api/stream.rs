@@ -23,8 +23,7 @@ async fn deliver_once(world: &World) -> usize {
 }
 
 async fn request_code(world: &World, payload: Value) {
-    let answer = world.anonymous().post("/auth/passwordless", payload).await;
-    answer.expect_success(Message::PasswordlessSent);
+    world.anonymous().post("/auth/passwordless", payload).await.expect_ok();
 }
 
 async fn sender(world: &World) -> Person {
@@ -36,30 +35,9 @@ fn inbox(world: &World) -> (usize, usize) {
     (recorder.mails().len(), recorder.texts().len())
 }
 
-/// The items of the records table whose partition key begins with `prefix`.
-fn items(world: &World, prefix: &str) -> Vec<Value> {
-    let has_prefix =
-        |item: &Value| item["pk"]["S"].as_str().is_some_and(|pk| pk.starts_with(prefix));
-    let all = world.items("records").into_iter();
-    all.filter(has_prefix).collect()
-}
-
 fn statuses(items: &[Value]) -> Vec<&str> {
     let statuses = items.iter().filter_map(|item| item["card"]["M"]["status"]["S"].as_str());
     statuses.collect()
-}
-
-#[tokio::test]
-async fn repeated_records_arrive_with_the_next_read_of_the_stream() {
-    let world = world_with_repeated_records().await;
-    world.deliver().await;
-    request_code(&world, json!({ "email": "admin@example.org" })).await;
-    let new = deliver_once(&world).await;
-    world.clear_faults();
-    // The new ones of the second read are the dispatcher's own changes.
-    assert!(new > 0 && deliver_once(&world).await > new);
-    world.deliver().await;
-    assert_eq!(deliver_once(&world).await, 0);
 }
 
 #[tokio::test]
@@ -68,13 +46,12 @@ async fn repeated_records_send_each_code_once() {
     let member = NewPerson::with(Profile::Member).with_phone("216", "20123456");
     let member = world.account(&member).await;
     request_code(&world, json!({ "email": "admin@example.org" })).await;
-    let by_text = json!({ "email": member.email, "sendMethode": "sms" });
-    request_code(&world, by_text).await;
+    request_code(&world, json!({ "email": member.email, "sendMethode": "sms" })).await;
     world.deliver().await;
     world.clock().advance(Duration::from_secs(60));
     world.sweep().await;
     assert_eq!(inbox(&world), (1, 1));
-    assert_eq!(statuses(&items(&world, "OUTBOX#")), ["SENT", "SENT"]);
+    assert_eq!(statuses(&world.items_of("OUTBOX#")), ["SENT", "SENT"]);
 }
 
 #[tokio::test]
@@ -100,19 +77,18 @@ async fn late_record_does_not_send_an_expired_code() {
     world.clock().advance(Duration::from_secs(700));
     world.deliver().await;
     assert_eq!(inbox(&world), (0, 0));
-    assert_eq!(statuses(&items(&world, "OUTBOX#")), ["FAILED"]);
+    assert_eq!(statuses(&world.items_of("OUTBOX#")), ["FAILED"]);
 }
 
 #[tokio::test]
 async fn repeated_records_send_a_single_text_message_once() {
     let world = world_with_repeated_records().await;
     let payload = json!({ "to": "+21620123456", "message": "Bonjour" });
-    let sms = sender(&world).await.post("/sms/single", payload).await;
-    sms.expect_success(Message::SmsAccepted);
+    sender(&world).await.post("/sms/single", payload).await.expect_ok();
     world.deliver().await;
     world.sweep().await;
     assert_eq!(inbox(&world), (0, 1));
-    assert_eq!(statuses(&items(&world, "SMS#")), ["SENT"]);
+    assert_eq!(statuses(&world.items_of("SMS#")), ["SENT"]);
 }
 
 #[tokio::test]
@@ -132,7 +108,7 @@ async fn repeated_chunks_create_and_send_each_message_of_a_batch_once() {
     assert_eq!((texts.len(), reached.len()), (60, 60));
     let path = format!("/sms/bulk/{}", batch.as_str().unwrap());
     assert_eq!(sender.get(&path).await.expect_ok()["batch"]["sent"], 60);
-    assert!(items(&world, "CHUNK#").is_empty());
+    assert!(world.items_of("CHUNK#").is_empty());
 }
 
 /// The record of the publication arrives again after the return to draft has removed the search entries.
@@ -148,7 +124,7 @@ async fn late_record_of_a_publication_adds_no_search_entries() {
     let course = created.expect_success(Message::CourseCreated)["course"]["courseID"].clone();
     let path = format!("/courses/{}", course.as_str().unwrap());
     let words = || {
-        let words = items(&world, "WORD#");
+        let words = world.items_of("WORD#");
         let counts = words.iter().filter_map(|item| item["n"]["N"].as_str());
         let counts: Vec<String> = counts.map(str::to_owned).collect();
         (words.len() - counts.len(), counts)
@@ -177,8 +153,7 @@ async fn repeated_erasure_leaves_what_a_single_one_leaves() {
     let id = member.user().user_id;
     let path = format!("/api/v1/users/{id}");
     let password = json!({ "password": PASSWORD }).to_string();
-    let erased = member.json().send(Method::DELETE, &path, password.into()).await;
-    erased.expect_success(Message::UserDeleted);
+    member.json().send(Method::DELETE, &path, password.into()).await.expect_ok();
     deliver_once(&world).await;
     world.clock().advance(Duration::from_secs(60));
     world.sweep().await;

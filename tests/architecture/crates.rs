@@ -1,11 +1,11 @@
-//! What `.deny.toml` cannot hold of the dependencies: which crates may depend on which one stands there.
+//! What `.deny.toml` cannot hold of the dependencies: crates that others bring in, but that these may not name.
 
-use std::{collections::BTreeSet, process::Command};
+use std::collections::BTreeSet;
 
-use crate::{files, read, root};
+use crate::{files, read};
 
 /// The direct dependencies in the manifest at `path`.
-pub(crate) fn dependencies(path: &str) -> BTreeSet<String> {
+fn dependencies(path: &str) -> BTreeSet<String> {
     let text = read(path);
     let section = text.split("[dependencies]").nth(1).unwrap().split("\n[").next().unwrap();
     let names = section.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
@@ -14,32 +14,34 @@ pub(crate) fn dependencies(path: &str) -> BTreeSet<String> {
 
 #[test]
 fn domain_and_identity_have_no_io_dependencies() {
-    for krate in ["tokio", "axum", "http", "tracing", "getrandom"] {
-        let names_it = dependencies("shared/domain/Cargo.toml").contains(krate);
-        assert!(!names_it, "domain depends on {krate}");
+    for (manifest, unwanted) in [
+        ("shared/domain/Cargo.toml", "tokio axum http tracing getrandom"),
+        ("shared/identity/Cargo.toml", "axum http tracing"),
+    ] {
+        let named = dependencies(manifest);
+        assert!(!unwanted.split(' ').any(|krate| named.contains(krate)), "{manifest}: {named:?}");
     }
-    for krate in ["axum", "http", "tracing"] {
-        let names_it = dependencies("shared/identity/Cargo.toml").contains(krate);
-        assert!(!names_it, "identity depends on {krate}");
+}
+
+/// `identity` makes secrets; `store` needs jitter for its retries.
+#[test]
+fn random_bytes_come_from_the_operating_system() {
+    let may = ["shared/identity/Cargo.toml", "shared/store/Cargo.toml"];
+    for (manifest, _) in ["functions", "shared"].iter().flat_map(|of| files(of, "Cargo.toml")) {
+        let named = dependencies(&manifest);
+        assert_eq!(named.contains("getrandom"), may.contains(&&*manifest), "{manifest}");
+        let mut others = ["fastrand", "rand", "rand_core"].iter();
+        assert!(!others.any(|krate| named.contains(*krate)), "{manifest}: {named:?}");
     }
 }
 
 #[test]
-fn function_does_not_depend_on_a_local_crate() {
-    for (manifest, _) in files("functions", "Cargo.toml") {
-        for krate in ["cloud", "dev", "tests"] {
-            assert!(!dependencies(&manifest).contains(krate), "{manifest} names {krate}");
-        }
+fn every_crate_uses_the_workspace_lints() {
+    assert!(read("Cargo.toml").contains("unsafe_code = \"forbid\""));
+    let folders = ["functions", "shared", "infra", "tests"].iter();
+    for (manifest, text) in folders.flat_map(|folder| files(folder, "Cargo.toml")) {
+        // A package in its own workspace cannot inherit lints.
+        let is_alone = text.contains("\n[workspace]\n") && text.contains("\nunsafe_code = ");
+        assert!(is_alone || text.contains("[lints]\nworkspace = true"), "{manifest}");
     }
-}
-
-/// The first build of a newcomer does not wait for it.
-#[test]
-fn local_process_links_no_ssm() {
-    let mut tree = Command::new(env!("CARGO"));
-    tree.args(["tree", "--offline", "--locked", "--package", "dev", "--edges", "normal"]);
-    let output = tree.current_dir(root()).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains(" aws-sdk-s3 "), "{output:?}");
-    assert!(!text.contains(" aws-sdk-ssm "), "dev links the SDK of SSM");
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 use crate::{files, root};
 
 /// The Markdown files of the repository.
-fn pages() -> Vec<(String, String)> {
+pub(crate) fn pages() -> Vec<(String, String)> {
     let folders = "functions shared infra tests events .github README.md".split(' ');
     let mut all: Vec<_> = folders.flat_map(|folder| files(folder, ".md")).collect();
     all.retain(|(file, _)| !file.contains("/target/") && !file.contains("/node_modules/"));

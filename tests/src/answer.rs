@@ -47,10 +47,17 @@ impl Answer {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// Asserts status 200 and returns the body.
+    /// Asserts status 200 and returns the body. Every response has a code that the document shows for its status.
     #[track_caller]
     pub fn expect_ok(&self) -> Value {
         assert_eq!(self.status, 200, "{self:?}");
+        self.json()
+    }
+
+    /// Asserts status 201 and returns the body.
+    #[track_caller]
+    pub fn expect_created(&self) -> Value {
+        assert_eq!(self.status, 201, "{self:?}");
         self.json()
     }
 

@@ -89,6 +89,9 @@ impl Document {
                     &format!("{response}/content/application~1json/schema"),
                     answer,
                 );
+                if answer.status < 300 && method != Method::HEAD {
+                    check_code(method, path, &content["application/json"], &answer.code());
+                }
             }
             Some(_) => {}
             None => {
@@ -202,6 +205,18 @@ impl Document {
             .map(|error| format!("{} at {}", error, error.instance_path()))
             .collect()
     }
+}
+
+/// Asserts that the examples of `media` have the code of a success, if they have any.
+fn check_code(method: &Method, path: &str, media: &Value, code: &str) {
+    let several = media["examples"].as_object().into_iter().flatten();
+    let examples = several.map(|(_, example)| &example["value"]).chain(media.get("example"));
+    let codes = examples.filter_map(|example| example["message"]["RESPONSE_CODE"].as_str());
+    let codes: Vec<&str> = codes.collect();
+    assert!(
+        codes.is_empty() || codes.contains(&code),
+        "{method} {path}: {code} is not in {codes:?}"
+    );
 }
 
 /// Forbids fields that the document does not name in each object schema that names some.

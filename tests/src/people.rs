@@ -3,11 +3,13 @@
 use std::sync::atomic::Ordering;
 
 use accounts::Sessions;
+use common::Message;
 use domain::{
     CommitteeId, Email, Grant, Instant, Phone, Profile, UserId, amr::Method, committee::Committee,
     user::User,
 };
 use identity::{password::Hasher, random};
+use serde_json::{Value, json};
 use store::{CommitOutcome, NewUser, Reservation, Transaction};
 
 use crate::{PASSWORD, Person, World};
@@ -212,6 +214,20 @@ impl World {
             .expect("the store answers")
             .expect("it is there");
         self.signed_in(user).await
+    }
+
+    /// The body of a registration with the address `email` in the first committee.
+    pub fn registration(&self, email: &str) -> Value {
+        json!({
+            "name": "Amel", "lastName": "Trabelsi", "email": email, "password": "clé de sol et fa",
+            "committeeID": self.committee(),
+        })
+    }
+
+    /// Registers the address `email`; returns the body.
+    pub async fn register(&self, email: &str) -> Value {
+        let answer = self.anonymous().post("/users/register", self.registration(email)).await;
+        answer.expect_success(Message::UserRegistered)
     }
 
     /// The account `id` as it is stored now.

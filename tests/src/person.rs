@@ -1,12 +1,12 @@
 //! Persons: HTTP clients with an IP address and, if signed in, a token.
 
-use std::{net::IpAddr, time::Instant};
+use std::{fmt::Display, net::IpAddr, time::Instant};
 
 use bytes::Bytes;
-use common::Client;
+use common::{Client, Message};
 use domain::{agent::Agent, login_activity::Location, user::User};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Answer, Document, World};
 
@@ -89,6 +89,21 @@ impl Person {
         self.send(Method::GET, &format!("/api/v1{path}"), Bytes::new()).await
     }
 
+    /// The items of `list` on all pages of GET `/api/v1{path}`.
+    pub async fn pages(&self, path: &str, list: &str) -> Vec<Value> {
+        let (mut all, mut cursor) = (Vec::new(), String::new());
+        for _ in 0..1000 {
+            let joint = if path.contains('?') { '&' } else { '?' };
+            let page = self.get(&format!("{path}{joint}{cursor}")).await.expect_ok();
+            all.extend(page[list].as_array().expect("a list").clone());
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = format!("cursor={next}"),
+                None => return all,
+            }
+        }
+        panic!("{path} has no end");
+    }
+
     /// Sends DELETE `/api/v1{path}` without a body.
     pub async fn delete(&self, path: &str) -> Answer {
         self.send(Method::DELETE, &format!("/api/v1{path}"), Bytes::new()).await
@@ -133,9 +148,42 @@ impl Person {
         answer
     }
 
+    /// Signs in to an account without a second factor; returns the body.
+    pub async fn sign_in(&self, email: &str, password: &str) -> Value {
+        self.login(email, password).await.expect_success(Message::LoginSuccess)
+    }
+
+    /// Sends PUT `/users/reset-password`.
+    pub async fn change_password(&self, old: &str, new: &str) -> Answer {
+        let body = json!({ "oldPassword": old, "newPassword": new, "confirmPassword": new });
+        self.put("/users/reset-password", body).await
+    }
+
+    /// Sends PUT `/users/email-verification`.
+    pub async fn verify_email(&self, email: impl Display, code: &str) -> Answer {
+        let body = json!({ "email": email.to_string(), "code": code });
+        self.put("/users/email-verification", body).await
+    }
+
+    /// Sends PUT `/users/{userId}` for the own account.
+    pub async fn change_self(&self, change: Value) -> Answer {
+        self.put(&format!("/users/{}", self.user().user_id), change).await
+    }
+
+    /// Sends PUT `/team/{userId}`, which must succeed; returns the body.
+    pub async fn change_member(&self, id: impl Display, change: Value) -> Value {
+        let answer = self.put(&format!("/team/{id}"), change).await;
+        answer.expect_success(Message::TeamMemberUpdated)
+    }
+
+    /// Sends DELETE `/api/v1{path}` with a JSON body.
+    pub async fn delete_with(&self, path: &str, body: Value) -> Answer {
+        self.json().send(Method::DELETE, &format!("/api/v1{path}"), body.to_string().into()).await
+    }
+
     /// Sends POST `/auth/login`.
     pub async fn login(&self, email: &str, password: &str) -> Answer {
-        self.post("/auth/login", serde_json::json!({ "email": email, "password": password })).await
+        self.post("/auth/login", json!({ "email": email, "password": password })).await
     }
 }
 

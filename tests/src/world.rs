@@ -177,6 +177,13 @@ impl World {
         Pages::new(self.cloud.clone(), &self.setup, Value::Null, Vec::new())
     }
 
+    /// The items of the records table whose partition key begins with `prefix`.
+    pub fn items_of(&self, prefix: &str) -> Vec<Value> {
+        let has_prefix =
+            |item: &Value| item["pk"]["S"].as_str().is_some_and(|pk| pk.starts_with(prefix));
+        self.items("records").into_iter().filter(has_prefix).collect()
+    }
+
     /// All items of `table`, read directly from the local store.
     pub fn items(&self, table: &str) -> Vec<Value> {
         self.cloud.items(table).expect("the table is there")

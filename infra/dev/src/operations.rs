@@ -21,6 +21,8 @@ pub struct Operation {
     pub access: String,
     /// The path of the example, with the query of its required parameters.
     pub target: String,
+    /// The same with the query of all parameters that have an example.
+    pub whole_target: String,
     /// The example of the JSON body, if there is one.
     pub body: Option<Value>,
     /// The first content type of the body, if the operation takes one.
@@ -42,7 +44,7 @@ pub fn operations() -> Vec<Operation> {
 fn read(path: &str, item: &Value, method: &str, operation: &Value) -> Operation {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut target = path.to_owned();
-    let mut query = form_urlencoded::Serializer::new(String::new());
+    let (mut required, mut whole) = (String::new(), String::new());
     for parameter in
         [item, operation].into_iter().filter_map(|of| of["parameters"].as_array()).flatten()
     {
@@ -52,16 +54,19 @@ fn read(path: &str, item: &Value, method: &str, operation: &Value) -> Operation 
         let example = example.as_str().map_or_else(|| example.to_string(), str::to_owned);
         match parameter["in"].as_str() {
             Some("path") => target = target.replace(&format!("{{{name}}}"), &example),
-            Some("query") if parameter["required"] == true => {
-                query.append_pair(&name, &example);
+            Some("query") if example != "null" => {
+                let pair: String = form_urlencoded::byte_serialize(example.as_bytes()).collect();
+                let pair = format!("&{name}={pair}");
+                whole.push_str(&pair);
+                if parameter["required"] == true {
+                    required.push_str(&pair);
+                }
             }
             _ => {}
         }
     }
-    let query = query.finish();
-    if !query.is_empty() {
-        target = format!("{target}?{query}");
-    }
+    let whole_target = format!("{target}{}", whole.replacen('&', "?", 1));
+    target.push_str(&required.replacen('&', "?", 1));
     let content = resolved(&operation["requestBody"])["content"].as_object();
     Operation {
         id: text(&operation["operationId"]),
@@ -69,6 +74,7 @@ fn read(path: &str, item: &Value, method: &str, operation: &Value) -> Operation 
         path: path.to_owned(),
         access: text(&operation["x-access"]),
         target,
+        whole_target,
         body: content.and_then(|content| example_of(content.get("application/json")?)).cloned(),
         content_type: content.and_then(|content| content.keys().next().cloned()),
     }

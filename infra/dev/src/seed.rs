@@ -59,7 +59,11 @@ struct Batched {
 /// # Errors
 /// When the demonstration data is malformed.
 pub(crate) fn people() -> Result<Vec<User>, LocalError> {
-    let (mut people, passkeys): (Vec<User>, _) = (all("users", &json!({}))?, passkeys()?);
+    // What the API does not show.
+    let hidden = json!({
+        "avatarNumber": 0, "isPhoneVerified": false, "isMailboxVerified": false, "isVerificationWithdrawn": false, "passkeys": 0, "passkeySeries": 0,
+    });
+    let (mut people, passkeys): (Vec<User>, _) = (all("users", &hidden)?, passkeys()?);
     for user in &mut people {
         user.is_mailbox_verified = user.is_verified;
         let own = passkeys.iter().filter(|passkey| passkey.user_id == user.user_id).count();

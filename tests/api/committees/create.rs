@@ -7,8 +7,7 @@ use super::payload;
 #[tokio::test]
 async fn super_admin_can_create_committee() {
     let world = World::new().await;
-    let answer = world.admin().await.post("/committees", payload("Sfax")).await;
-    let body = answer.expect_success(Message::CommitteeCreated);
+    let body = world.admin().await.post("/committees", payload("Sfax")).await.expect_created();
     let committee = body["committee"].as_object().unwrap();
     assert_eq!(committee.len(), 15);
     assert_eq!(committee["dateOfEst"], "1987-04-12T00:00:00.000Z");

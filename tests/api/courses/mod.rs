@@ -59,17 +59,8 @@ fn titles(body: &Value) -> Vec<String> {
 
 /// The courses on all pages of the list at `path`.
 async fn walk(person: &Person, path: &str, limit: u32) -> Vec<Value> {
-    let (mut all, mut cursor) = (Vec::new(), String::new());
-    for _ in 0..1000 {
-        let joint = if path.contains('?') { '&' } else { '?' };
-        let body = person.get(&format!("{path}{joint}limit={limit}{cursor}")).await.expect_ok();
-        all.extend(body["courses"].as_array().unwrap().clone());
-        match body["nextCursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => return all,
-        }
-    }
-    panic!("{path} has no end");
+    let joint = if path.contains('?') { '&' } else { '?' };
+    person.pages(&format!("{path}{joint}limit={limit}"), "courses").await
 }
 
 /// A request for a question of type `SHORT_REPLY`.

@@ -106,8 +106,7 @@ async fn acknowledged_question_is_never_lost() {
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
-    let first =
-        trainer.post(&path, questions(100..104)).await.expect_success(Message::QuestionsAdded);
+    let first = trainer.post(&path, questions(100..104)).await.expect_ok();
     let going: Vec<String> = first["questions"]
         .as_array()
         .unwrap()
@@ -159,10 +158,7 @@ async fn concurrent_additions_to_one_course_are_all_kept() {
         let calls = (2..8).map(|number| {
             let (trainer, path) = (trainer.clone(), path.clone());
             tokio::spawn(async move {
-                trainer
-                    .post(&path, questions(number..number + 1))
-                    .await
-                    .expect_success(Message::QuestionsAdded)
+                trainer.post(&path, questions(number..number + 1)).await.expect_ok()
             })
         });
         let calls: Vec<_> = calls.collect();

@@ -3,7 +3,6 @@ mod db;
 mod domains;
 mod faults;
 mod settings;
-mod stand_in;
 mod subdomain;
 
 use serde_json::{Value, json};

@@ -4,22 +4,12 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use common::Message;
-use dev::front;
 use http::{Method, Request, Response, header};
 use http_body_util::Full;
 use serde_json::{Value, json};
 use tests::World;
-use tokio::net::TcpListener;
 
-use super::http::send;
-
-async fn start(world: &World) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let pages = world.pages();
-    tokio::spawn(front::serve(listener, world.edge().clone(), Some(pages)));
-    address
-}
+use super::http::{send, start};
 
 async fn call(address: SocketAddr, method: Method, path: &str, form: &str) -> Response<Bytes> {
     let request = Request::builder()
@@ -46,8 +36,7 @@ async fn submit(address: SocketAddr, path: &str, form: &str) -> String {
 /// Sends a text message through the API.
 async fn send_text(world: &World, to: &str, message: &str) {
     let payload = json!({ "to": to, "message": message });
-    let sent = world.admin().await.post("/sms/single", payload).await;
-    sent.expect_success(Message::SmsAccepted);
+    world.admin().await.post("/sms/single", payload).await.expect_ok();
     world.deliver().await;
 }
 
@@ -57,15 +46,14 @@ async fn register(world: &World, name: &str, email: &str) {
         "name": name, "lastName": "Trabelsi", "email": email, "password": "clé de sol et fa",
         "committeeID": world.committee(),
     });
-    let registered = world.anonymous().post("/users/register", payload).await;
-    registered.expect_success(Message::UserRegistered);
+    world.anonymous().post("/users/register", payload).await.expect_created();
     world.deliver().await;
 }
 
 #[tokio::test]
 async fn pages_answer_with_a_policy_without_inline_scripts() {
     let world = World::new().await;
-    let address = start(&world).await;
+    let address = start(&world, Some(world.pages())).await;
     for path in [
         "/_local",
         "/_local/texts",
@@ -105,52 +93,12 @@ async fn pages_answer_with_a_policy_without_inline_scripts() {
 }
 
 #[tokio::test]
-async fn mails_are_searched_shown_as_each_view_and_deleted() {
-    let world = World::new().await;
-    register(&world, "Amel", "amel@example.org").await;
-    register(&world, "Nizar", "nizar@example.org").await;
-    let address = start(&world).await;
-    let rows = async |path: &str| {
-        let page = read(address, path).await;
-        let links = page.matches("#message\"").count();
-        // Four of them are the views of the chosen mail.
-        links.saturating_sub(4)
-    };
-    let all = world.cloud().recorder().mails().len();
-    assert_eq!(rows("/_local").await, all);
-    let of_amel = rows("/_local?to=AMEL%40example").await;
-    assert!(of_amel > 0 && of_amel < all, "{of_amel} of {all}");
-    assert_eq!(rows("/_local?q=no+such+text").await, 0);
-
-    let mails = world.mails("nizar@example.org").await;
-    let id = mails[0]["id"].as_str().unwrap();
-    for (view, part) in [
-        ("html", format!("src=\"/_local/mail/{id}/html\" sandbox=")),
-        ("phone", "<iframe class=\"phone\"".to_owned()),
-        ("text", "<pre dir=\"auto\">".to_owned()),
-        ("source", "<h3>HTML</h3>".to_owned()),
-    ] {
-        let page = read(address, &format!("/_local?id={id}&view={view}")).await;
-        assert!(page.contains(&part), "{view}: {page}");
-    }
-    let path = format!("/_local/mail/{id}/html");
-    let document = call(address, Method::GET, &path, "").await;
-    let policy = document.headers()["content-security-policy"].to_str().unwrap();
-    assert!(policy.starts_with("sandbox allow-popups allow-popups-to-escape-sandbox;"), "{policy}");
-    assert!(!policy.contains("script"), "{policy}");
-
-    assert_eq!(submit(address, "/_local/mail/clear", "").await, "/_local");
-    assert_eq!(world.cloud().recorder().mails(), Vec::<Value>::new());
-    assert!(read(address, "/_local").await.contains("No mail."));
-}
-
-#[tokio::test]
 async fn text_messages_show_their_parts_and_no_markup() {
     let world = World::new().await;
     let hostile = format!("<script>alert(1)</script> 123456 {}", "ç".repeat(70));
     send_text(&world, "+21620123456", &hostile).await;
     send_text(&world, "+21620123457", "Bonjour").await;
-    let address = start(&world).await;
+    let address = start(&world, Some(world.pages())).await;
     let page = read(address, "/_local/texts").await;
     assert!(!page.contains("<script>"), "{page}");
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
@@ -170,7 +118,7 @@ async fn text_messages_show_their_parts_and_no_markup() {
 #[tokio::test]
 async fn passwords_on_the_page_of_people_sign_in() {
     let world = World::new().await;
-    let address = start(&world).await;
+    let address = start(&world, Some(world.pages())).await;
     let people = async || {
         let page = read(address, "/_local/people").await;
         let bodies = page.split("data-sign-in=\"").skip(1);
@@ -188,38 +136,10 @@ async fn passwords_on_the_page_of_people_sign_in() {
 }
 
 #[tokio::test]
-async fn fault_forms_set_and_clear_what_the_json_shows() {
-    let world = World::new().await;
-    let address = start(&world).await;
-    let page = "/_local/fault-injection";
-    submit(address, "/_local/fault-injection/clear", "").await;
-    let form = "service=ses&mode=slow&delayMs=1&times=2&operation=&error=";
-    assert_eq!(submit(address, page, form).await, page);
-    submit(address, page, "service=sns&mode=throttle").await;
-    let faults = async || read(address, "/_local/faults").await;
-    assert_eq!(
-        faults().await,
-        r#"{"ses":{"delayMs":1,"mode":"slow","times":2},"sns":{"mode":"throttle"}}"#
-    );
-    let left = read(address, page).await;
-    assert!(left.contains("ses: slow · 1 ms · 2 more"), "{left}");
-
-    submit(address, "/_local/fault-injection/clear", "service=ses").await;
-    assert_eq!(faults().await, r#"{"sns":{"mode":"throttle"}}"#);
-    submit(address, "/_local/fault-injection/clear", "").await;
-    assert_eq!(faults().await, "{}");
-    for form in ["service=x&mode=slow", "service=ses&mode=<b>", "times=x"] {
-        let answer = call(address, Method::POST, page, form).await;
-        assert_eq!(answer.status(), 400, "{form}");
-        assert!(!String::from_utf8_lossy(answer.body()).contains("<b>"));
-    }
-}
-
-#[tokio::test]
 async fn forms_of_other_origins_are_rejected() {
     let world = World::new().await;
     register(&world, "Amel", "amel@example.org").await;
-    let address = start(&world).await;
+    let address = start(&world, Some(world.pages())).await;
     let foreign = Request::post(format!("http://{address}/_local/mail/clear"))
         .header(header::ORIGIN, "http://localhost:3000");
     let answer = send(foreign.body(Full::default()).unwrap()).await;

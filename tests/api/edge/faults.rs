@@ -14,7 +14,7 @@ use tokio::time::timeout;
 const NEW: &str = "quatre figuiers sous la pluie";
 
 async fn payload(world: &World) -> Value {
-    json!({ "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee() })
+    world.registration("amel@example.org")
 }
 
 /// Sends one request of each kind during a fault of `mode`. Each response comes within five seconds, has one of the
@@ -64,8 +64,7 @@ async fn requests_during_fault(mode: Mode, allowed: &[u16]) {
         assert_eq!(world.items("records").len(), records, "{mode:?}: nothing was written");
         assert_eq!(world.items("transient").len(), transient, "{mode:?}: nothing was written");
     }
-    let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
-    answer.expect_success(Message::LoginSuccess);
+    world.anonymous().sign_in("admin@example.org", PASSWORD).await;
 }
 
 #[tokio::test]
@@ -120,16 +119,14 @@ async fn partial_batch_is_retried_until_complete() {
     let (world, member) = World::with_member().await;
     world.inject_fault(Fault::new(Mode::Partial));
     member.get("/auth/current-user").await.expect_ok();
-    let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
-    answer.expect_success(Message::LoginSuccess);
+    world.anonymous().sign_in("admin@example.org", PASSWORD).await;
 }
 
 #[tokio::test]
 async fn few_conflicts_of_an_update_are_retried() {
     let world = World::new().await;
     world.inject_fault(Fault::new(Mode::Conflict).on("UpdateItem").times(3));
-    let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
-    answer.expect_success(Message::LoginSuccess);
+    world.anonymous().sign_in("admin@example.org", PASSWORD).await;
 }
 
 #[tokio::test]
@@ -148,8 +145,7 @@ async fn failing_transaction_is_retried_then_returns_503() {
         let answer = anonymous.post("/users/register", payload.clone()).await;
         answer.expect_error(ErrorCode::Unavailable);
         world.inject_fault(fault.times(retried));
-        let answer = anonymous.post("/users/register", payload).await;
-        answer.expect_success(Message::UserRegistered);
+        anonymous.post("/users/register", payload).await.expect_created();
     }
 }
 
@@ -211,8 +207,7 @@ async fn registration_with_lost_response(delay: u64) {
     let mut silent = Fault::new(Mode::Silent).on("TransactWriteItems").times(1);
     silent.delay_ms = Some(delay);
     world.inject_fault(silent);
-    let answer = world.anonymous().post("/users/register", payload.clone()).await;
-    answer.expect_success(Message::UserRegistered);
+    world.anonymous().post("/users/register", payload.clone()).await.expect_created();
     assert_eq!(world.items("records").len(), before + 4, "address, account, credentials, message");
     let answer = world.anonymous().post("/users/register", payload).await;
     answer.expect_error(ErrorCode::EmailAlreadyUsed);
@@ -222,10 +217,8 @@ async fn registration_with_lost_response(delay: u64) {
 async fn password_change_with_lost_response_succeeds() {
     let (world, member) = World::with_member().await;
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
-    let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
-    member.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);
-    let answer = world.anonymous().login(member.user().email.as_str(), NEW).await;
-    answer.expect_success(Message::LoginSuccess);
+    member.change_password(PASSWORD, NEW).await.expect_success(Message::PasswordChanged);
+    world.anonymous().sign_in(member.user().email.as_str(), NEW).await;
     member.get("/auth/check").await.expect_ok();
 }
 
@@ -287,7 +280,7 @@ async fn store_faults_do_not_count_as_failed_sign_ins() {
         assert!([500, 503].contains(&member.login(&email, PASSWORD).await.status));
     }
     world.clear_faults();
-    member.login(&email, PASSWORD).await.expect_success(Message::LoginSuccess);
+    member.sign_in(&email, PASSWORD).await;
 }
 
 #[tokio::test]

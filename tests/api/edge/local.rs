@@ -10,7 +10,7 @@ use runtime::Clock;
 use serde_json::json;
 use tests::World;
 
-use super::http::{raw, send, start_server};
+use super::http::{raw, send, start};
 
 /// The address in the setting `name`.
 fn address(world: &World, name: &str) -> SocketAddr {
@@ -78,7 +78,7 @@ async fn wrong_secret_and_the_key_for_files_open_no_table() {
 async fn cloud_answers_under_names_of_this_machine_only() {
     let world = World::new().await;
     // The API itself answers under every name, as behind a gateway.
-    let api = start_server(&world).await;
+    let api = start(&world, None).await;
     let answer = request(api, "/api/v1/health", "evil.example").await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     for (listener, path, served) in [

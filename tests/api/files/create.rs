@@ -17,7 +17,7 @@ async fn file_is_announced_and_uploaded_directly_to_the_bucket() {
             json!({ "name": " Programme d’été.txt ", "contentType": "text/plain", "size": 5 }),
         )
         .await
-        .expect_success(Message::FileCreated);
+        .expect_created();
     let file = &announced["file"];
     let expected = json!({
         "fileID": file["fileID"], "name": "Programme d’été.txt", "contentType": "text/plain", "size": 5, "visibility": "private",
@@ -27,10 +27,7 @@ async fn file_is_announced_and_uploaded_directly_to_the_bucket() {
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
     let id = file["fileID"].as_str().unwrap();
     assert_eq!(
-        member
-            .post(&format!("/files/{id}/complete"), json!({}))
-            .await
-            .expect_success(Message::FileReady)["file"]["status"],
+        member.post(&format!("/files/{id}/complete"), json!({})).await.expect_ok()["file"]["status"],
         "READY"
     );
 }
@@ -38,14 +35,12 @@ async fn file_is_announced_and_uploaded_directly_to_the_bucket() {
 #[tokio::test]
 async fn bucket_rejects_upload_that_differs_from_the_form() {
     let (_, member) = World::with_member().await;
-    let announced =
-        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
+    let announced = member.post("/files", payload("a.txt", 5)).await.expect_created();
     let upload = &announced["upload"];
     for content in [b"hall".as_slice(), b"hallo!", b"", &[b'x'; 10_000]] {
         assert_eq!(send(upload, content).await, 400, "{} bytes", content.len());
     }
-    let other =
-        member.post("/files", payload("b.txt", 5)).await.expect_success(Message::FileCreated);
+    let other = member.post("/files", payload("b.txt", 5)).await.expect_created();
     for (field, value) in [
         ("Content-Type", "text/html"),
         ("Content-Type", ""),
@@ -104,7 +99,7 @@ async fn bucket_rejects_expired_form() {
         .await
         .post("/files", payload("a.txt", 5))
         .await
-        .expect_success(Message::FileCreated);
+        .expect_created();
     assert!([400, 403].contains(&send(&late["upload"], b"hallo").await));
 }
 

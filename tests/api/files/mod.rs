@@ -93,7 +93,6 @@ pub(crate) async fn uploaded_only(person: &Person, payload: Value, content: &[u8
 /// Creates, uploads and completes a file; returns its identifier.
 pub(crate) async fn uploaded_file(person: &Person, payload: Value, content: &[u8]) -> String {
     let id = uploaded_only(person, payload, content).await;
-    let answer = person.post(&format!("/files/{id}/complete"), json!({})).await;
-    answer.expect_success(Message::FileReady);
+    person.post(&format!("/files/{id}/complete"), json!({})).await.expect_ok();
     id
 }

@@ -54,8 +54,7 @@ async fn private_pending_deleted_and_unknown_files_return_same_404() {
     let world = World::new().await;
     let (member, anonymous) = (world.member().await, world.anonymous());
     let private = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
-    let answer = member.post("/files", public("a.txt", "text/plain", 5)).await;
-    let pending = answer.expect_success(Message::FileCreated);
+    let pending = member.post("/files", public("a.txt", "text/plain", 5)).await.expect_created();
     let pending = pending["file"]["fileID"].as_str().unwrap().to_owned();
     let deleted = uploaded_file(&member, public("a.txt", "text/plain", 5), b"hallo").await;
     member.delete(&format!("/files/{deleted}")).await.expect_success(Message::FileDeleted);

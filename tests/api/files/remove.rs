@@ -10,11 +10,7 @@ use tests::World;
 use super::{bucket, fetch, payload, send, sizes, uploaded_file};
 
 fn files_left(world: &World) -> usize {
-    world
-        .items("records")
-        .iter()
-        .filter(|item| item["pk"]["S"].as_str().unwrap().starts_with("FILE#"))
-        .count()
+    world.items_of("FILE#").len()
 }
 
 #[tokio::test]
@@ -37,8 +33,7 @@ async fn deleted_file_is_gone_and_its_quota_is_freed() {
 #[tokio::test]
 async fn upload_after_deletion_is_removed_later() {
     let (world, member) = World::with_member().await;
-    let announced =
-        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
+    let announced = member.post("/files", payload("a.txt", 5)).await.expect_created();
     let id = announced["file"]["fileID"].as_str().unwrap();
     member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
     world.deliver().await;
@@ -56,8 +51,7 @@ async fn upload_after_deletion_is_removed_later() {
 #[tokio::test]
 async fn completion_during_deletion_leaves_nothing() {
     let (world, member) = World::with_member().await;
-    let announced =
-        member.post("/files", payload("a.txt", 5)).await.expect_success(Message::FileCreated);
+    let announced = member.post("/files", payload("a.txt", 5)).await.expect_created();
     let path = format!("/files/{}", announced["file"]["fileID"].as_str().unwrap());
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
     let mut slow = Fault::new(Mode::Slow).on("CopyObject").times(1);
@@ -137,8 +131,7 @@ async fn deleted_pending_file_counts_until_its_form_expires() {
     let world = World::with(&[("FILE_QUOTA_BYTES", "100")]).await;
     let member = world.member().await;
     for _ in 0..2 {
-        let announced =
-            member.post("/files", payload("a.txt", 100)).await.expect_success(Message::FileCreated);
+        let announced = member.post("/files", payload("a.txt", 100)).await.expect_created();
         let id = announced["file"]["fileID"].as_str().unwrap();
         member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
     }

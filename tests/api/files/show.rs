@@ -1,4 +1,3 @@
-use common::Message;
 use serde_json::json;
 use tests::World;
 
@@ -7,8 +6,7 @@ use super::{fetch, payload, uploaded_file};
 #[tokio::test]
 async fn owner_gets_a_signed_link_to_a_ready_file() {
     let (_, member) = World::with_member().await;
-    let announced =
-        member.post("/files", payload("b.txt", 5)).await.expect_success(Message::FileCreated);
+    let announced = member.post("/files", payload("b.txt", 5)).await.expect_created();
     let path = format!("/files/{}", announced["file"]["fileID"].as_str().unwrap());
     let pending = member.get(&path).await.expect_ok();
     assert_eq!(pending["file"], announced["file"]);

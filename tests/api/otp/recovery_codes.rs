@@ -11,8 +11,7 @@ async fn valid_code_returns_ten_new_codes_and_invalidates_old_ones() {
     let totp_app = TotpApp::enrolled_by(&world, &member).await;
     world.clock().advance(Duration::from_secs(30));
     let code = totp_app.code(&world);
-    let answer = member.post("/otp/recovery-codes", json!({ "code": code })).await;
-    let body = answer.expect_success(Message::RecoveryCodes);
+    let body = member.post("/otp/recovery-codes", json!({ "code": code })).await.expect_created();
     let new = body["recoveryCodes"].as_array().unwrap();
     assert!(
         new.len() == 10
@@ -30,8 +29,7 @@ async fn valid_code_returns_ten_new_codes_and_invalidates_old_ones() {
     step.post("/otp/verify", json!({ "recoveryCode": totp_app.recovery_codes[0] }))
         .await
         .expect_error(ErrorCode::OtpInvalid);
-    let answer = step.post("/otp/verify", json!({ "recoveryCode": new[0] })).await;
-    answer.expect_success(Message::OtpVerified);
+    step.post("/otp/verify", json!({ "recoveryCode": new[0] })).await.expect_created();
 }
 
 #[tokio::test]

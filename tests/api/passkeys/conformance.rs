@@ -260,7 +260,7 @@ async fn json_of_a_credential_is_checked() {
         credential["clientExtensionResults"]["later"] = json!({});
     })
     .await
-    .expect_success(Message::PasskeyCreated);
+    .expect_created();
 }
 
 #[tokio::test]

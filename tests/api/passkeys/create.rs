@@ -112,8 +112,7 @@ async fn challenge_before_a_password_change_is_invalid() {
     let (_, member) = World::with_member().await;
     let options = member.post(OPTIONS, json!({})).await.expect_ok();
     let new = "une lanterne sur le port";
-    let change = json!({ "oldPassword": PASSWORD, "newPassword": new, "confirmPassword": new });
-    member.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);
+    member.change_password(PASSWORD, new).await.expect_success(Message::PasswordChanged);
     let credential = Authenticator::es256().create(&options["options"]);
     let answer = member.post("/passkeys", json!({ "credential": credential })).await;
     answer.expect_error(ErrorCode::PasskeyInvalid);

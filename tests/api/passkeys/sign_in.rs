@@ -288,8 +288,7 @@ async fn inactive_account_is_refused_and_keeps_its_passkeys() {
     let admin = world.admin().await;
     let path = format!("/users/user-status/{}", member.user().user_id);
     for (is_active, expected) in [(false, 401), (true, 200)] {
-        let answer = admin.put(&path, json!({ "isActive": is_active })).await;
-        answer.expect_success(Message::UserStatusUpdated);
+        admin.put(&path, json!({ "isActive": is_active })).await.expect_ok();
         let answer = authenticator.sign_in(&world.anonymous()).await;
         assert_eq!(answer.status, expected, "{answer:?}");
     }
@@ -300,8 +299,7 @@ async fn password_change_keeps_passkeys_and_its_mail_names_them() {
     let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     let new = "une lanterne sur le port";
-    let change = json!({ "oldPassword": PASSWORD, "newPassword": new, "confirmPassword": new });
-    member.put("/users/reset-password", change).await.expect_success(Message::PasswordChanged);
+    member.change_password(PASSWORD, new).await.expect_success(Message::PasswordChanged);
     let mails = world.mails(member.user().email.as_str()).await;
     assert!(mails[0]["text"].as_str().unwrap().contains("clés d’accès"));
     authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);

@@ -46,8 +46,7 @@ async fn committee_list_has_the_messages_of_all_its_senders() {
     let batch = send_to(&member, &numbers(3), "Bonjour").await;
     let of_far = vec![send_one(&far, NUMBER).await];
     world.deliver().await;
-    let path = format!("/sms?batchID={batch}");
-    sent.extend(listed(&member, &path, "sms", "smsID").await);
+    sent.extend(listed(&member, &format!("/sms?batchID={batch}"), "sms", "smsID").await);
     sent.reverse();
     let root = world.admin().await;
     for limit in 1..=7 {
@@ -159,8 +158,7 @@ async fn concurrent_messages_of_a_committee_are_all_listed() {
     let mut sent = join_all(sending).await;
     sent.sort_by(|one, other| other.as_str().cmp(&one.as_str()));
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    let path = format!("{OF_COMMITTEE}&limit=5");
-    let found = listed(&admin, &path, "sms", "smsID").await;
+    let found = listed(&admin, &format!("{OF_COMMITTEE}&limit=5"), "sms", "smsID").await;
     assert_eq!(json!(found), json!(sent));
 }
 

@@ -50,19 +50,10 @@ async fn send_one(person: &Person, to: &str) -> String {
     response["sms"]["smsID"].as_str().unwrap().to_owned()
 }
 
-/// The identifiers `field` on all pages of the list `noun` at `path`, which has a query.
+/// The identifiers `field` on all pages of the list `noun` at `path`.
 async fn listed(person: &Person, path: &str, noun: &str, field: &str) -> Vec<String> {
-    let (mut all, mut cursor) = (Vec::new(), String::new());
-    for _ in 0..50 {
-        let page = person.get(&format!("{path}{cursor}")).await.expect_ok();
-        let items = page[noun].as_array().unwrap();
-        all.extend(items.iter().map(|item| item[field].as_str().unwrap().to_owned()));
-        match page["nextCursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => return all,
-        }
-    }
-    panic!("the list has no end");
+    let items = person.pages(path, noun).await;
+    items.iter().map(|item| item[field].as_str().unwrap().to_owned()).collect()
 }
 
 /// The text messages sent, newest first.

@@ -3,7 +3,6 @@
 use std::{io::Write, time::Duration};
 
 use cloud::faults::{Fault, Mode, Service};
-use common::Message;
 use data_encoding::BASE64;
 use domain::{Instant, Profile, outbox::State};
 use flate2::{Compression, write::GzEncoder};
@@ -235,8 +234,7 @@ async fn receipt_of_a_code_matches_no_other_text_to_its_number() {
     let member = world.account(&member).await;
     let id = send_without_response(&world, &admin, NUMBER).await;
     let payload = json!({ "email": member.email, "sendMethode": "sms" });
-    let asked = world.anonymous().post("/auth/passwordless", payload).await;
-    asked.expect_success(Message::PasswordlessSent);
+    world.anonymous().post("/auth/passwordless", payload).await.expect_ok();
     world.deliver().await;
     let log = log(SUCCESS, &sns_id(&world, NUMBER), NUMBER, world.clock().now());
     report(&world, &[log]).await;
@@ -348,6 +346,5 @@ async fn receipt_that_cannot_be_recorded_fails_the_invocation() {
     world.clear_faults();
     invoke(&world, event).await.unwrap();
     assert_eq!(status(&admin, &id).await.0, "DELIVERED");
-    let truncated = json!({ "awslogs": { "data": "H4sIAAAAAAAA" } });
-    assert!(invoke(&world, truncated).await.is_err());
+    assert!(invoke(&world, json!({ "awslogs": { "data": "H4sIAAAAAAAA" } })).await.is_err());
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use cloud::faults::{Fault, Mode, Service};
-use common::Message;
 use domain::{Grant, Profile};
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
@@ -141,7 +140,7 @@ async fn single_messages_that_wait_for_their_slots_delay_no_code() {
         .anonymous()
         .post("/auth/passwordless", json!({ "email": member.email }))
         .await
-        .expect_success(Message::PasswordlessSent);
+        .expect_ok();
     world.clock().advance(Duration::from_secs(60));
     let _ = tokio::time::timeout(Duration::from_secs(2), world.sweep()).await;
     assert_eq!(world.cloud().recorder().mails().len(), 1);

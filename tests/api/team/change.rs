@@ -34,8 +34,7 @@ async fn all_fields_can_be_changed_and_omitted_ones_stay() {
         assert_eq!(user[field], value, "{field}");
     }
     assert_eq!(body["version"], 2);
-    let answer = change(&admin, &other, json!({ "role": null, "permissions": [] })).await;
-    let body = answer.expect_success(Message::TeamMemberUpdated);
+    let body = change(&admin, &other, json!({ "role": null, "permissions": [] })).await.expect_ok();
     assert_eq!(
         (&body["user"]["role"], &body["user"]["permissions"], &body["user"]["name"]),
         (&json!(null), &json!("[]"), &json!("Leïla"))
@@ -112,34 +111,27 @@ async fn stale_if_match_returns_412() {
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let seen = admin.get(&format!("/users/{}", other.user_id)).await;
     let guarded = admin.with("if-match", seen.header("etag"));
-    let answer = change(&guarded, &other, json!({ "role": "un" })).await;
-    answer.expect_success(Message::TeamMemberUpdated);
+    guarded.change_member(other.user_id, json!({ "role": "un" })).await;
     let answer = change(&guarded, &other, json!({ "role": "deux" })).await;
     answer.expect_error(ErrorCode::VersionConflict);
-    let answer = change(&admin.with("if-match", "*"), &other, json!({ "role": "trois" })).await;
-    answer.expect_success(Message::TeamMemberUpdated);
+    change(&admin.with("if-match", "*"), &other, json!({ "role": "trois" })).await.expect_ok();
 }
 
 #[tokio::test]
 async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
     let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
-    let answer = change(&admin, &other, json!({ "email": "neuve@example.org" })).await;
-    let body = answer.expect_success(Message::TeamMemberUpdated);
+    let body = change(&admin, &other, json!({ "email": "neuve@example.org" })).await.expect_ok();
     assert_eq!(body["user"]["email"], json!(other.email));
     assert_eq!(world.mails(other.email.as_str()).await.len(), 1, "the old address is notified");
     let code = world.mailed_code("neuve@example.org").await;
-    let verify = world
-        .anonymous()
-        .put("/users/email-verification", json!({ "email": "neuve@example.org", "code": code }))
-        .await;
+    let verify = world.anonymous().verify_email("neuve@example.org", &code).await;
     verify.expect_success(Message::EmailVerified);
     assert_eq!(world.user(other.user_id).await.email.as_str(), "neuve@example.org");
     assert_eq!(world.mails(other.email.as_str()).await.len(), 2, "notified again when it changed");
     let answer = world.anonymous().login(other.email.as_str(), tests::PASSWORD).await;
     answer.expect_error(ErrorCode::BadAuthCombination);
-    let answer = world.anonymous().login("neuve@example.org", tests::PASSWORD).await;
-    answer.expect_success(Message::LoginSuccess);
+    world.anonymous().sign_in("neuve@example.org", tests::PASSWORD).await;
 }
 
 #[tokio::test]
@@ -167,8 +159,7 @@ async fn refused_change_of_an_address_is_not_counted() {
         let answer = change(&admin, &other, json!({ "email": email, "version": 99 })).await;
         answer.expect_error(ErrorCode::VersionConflict);
     }
-    let answer = change(&admin, &other, json!({ "email": "neuve@example.org" })).await;
-    answer.expect_success(Message::TeamMemberUpdated);
+    admin.change_member(other.user_id, json!({ "email": "neuve@example.org" })).await;
 }
 
 #[tokio::test]
@@ -204,28 +195,23 @@ async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
     let own = admin.user().clone();
     change(&admin, &own, json!({ "role": "chef" })).await.expect_error(ErrorCode::Forbidden);
     let holder = world.account(&NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk])).await;
-    let answer = change(&admin, &holder, json!({ "permissions": ["sms:bulk", "sms:send"] })).await;
-    answer.expect_success(Message::TeamMemberUpdated);
-    change(
-        &ungranted,
-        &member,
-        json!({ "permissions": ["sms:send", "users:read"], "profile": "TR" }),
-    )
-    .await
-    .expect_success(Message::TeamMemberUpdated);
+    admin.change_member(holder.user_id, json!({ "permissions": ["sms:bulk", "sms:send"] })).await;
+    ungranted
+        .change_member(
+            member.user_id,
+            json!({ "permissions": ["sms:send", "users:read"], "profile": "TR" }),
+        )
+        .await;
 }
 
 #[tokio::test]
 async fn address_requested_before_promotion_is_rejected_after_it() {
     let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
-    let answer = change(&admin, &member, json!({ "email": "mienne@example.org" })).await;
-    answer.expect_success(Message::TeamMemberUpdated);
+    admin.change_member(member.user_id, json!({ "email": "mienne@example.org" })).await;
     let code = world.mailed_code("mienne@example.org").await;
-    let answer = change(&world.admin().await, &member, json!({ "profile": "SA" })).await;
-    answer.expect_success(Message::TeamMemberUpdated);
-    let proof = json!({ "email": "mienne@example.org", "code": code });
-    let answer = world.anonymous().put("/users/email-verification", proof).await;
+    world.admin().await.change_member(member.user_id, json!({ "profile": "SA" })).await;
+    let answer = world.anonymous().verify_email("mienne@example.org", &code).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
     assert_eq!(world.user(member.user_id).await.email, member.email);
 }
@@ -234,9 +220,11 @@ async fn address_requested_before_promotion_is_rejected_after_it() {
 async fn closed_account_gets_no_message() {
     let world = World::new().await;
     let member = world.account(&NewPerson::with(Profile::Member).inactive()).await;
-    change(&world.admin().await, &member, json!({ "email": "neuve@example.org" }))
+    world
+        .admin()
         .await
-        .expect_success(Message::TeamMemberUpdated);
+        .change_member(member.user_id, json!({ "email": "neuve@example.org" }))
+        .await;
     assert_eq!(
         (
             world.mails("neuve@example.org").await.len(),
@@ -250,8 +238,7 @@ async fn closed_account_gets_no_message() {
 async fn promotion_shortens_the_current_session_at_once() {
     let (world, member) = World::with_member().await;
     world.clock().advance(std::time::Duration::from_secs(3 * 3600));
-    let answer = change(&world.admin().await, member.user(), json!({ "profile": "CA" })).await;
-    answer.expect_success(Message::TeamMemberUpdated);
+    world.admin().await.change_member(member.user().user_id, json!({ "profile": "CA" })).await;
     let renewed = member.get("/auth/check").await;
     renewed.expect_ok();
     assert_ne!(renewed.header("authorization"), member.token(), "past half of its lifetime");
@@ -267,8 +254,7 @@ async fn committee_administrator_cannot_move_people_elsewhere() {
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
     for committee in [json!(sfax), json!(1), json!(null)] {
-        let answer = change(&admin, &member, json!({ "committeeID": committee })).await;
-        answer.expect_success(Message::TeamMemberUpdated);
+        admin.change_member(member.user_id, json!({ "committeeID": committee })).await;
     }
     assert_eq!(world.user(member.user_id).await.committee_id, world.committee());
     let foreign = world.account(&NewPerson::with(Profile::Member).of(sfax)).await;
@@ -289,10 +275,8 @@ async fn one_super_admin_remains_when_two_demote_each_other() {
         assert_eq!(successes, 1, "{one:?} {two:?}");
         if two.status == 200 {
             let admin = &pair[1];
-            let answer = change(admin, pair[0].user(), json!({ "profile": "SA" })).await;
-            answer.expect_success(Message::TeamMemberUpdated);
-            let answer = change(&pair[0], admin.user(), json!({ "profile": "MB" })).await;
-            answer.expect_success(Message::TeamMemberUpdated);
+            admin.change_member(pair[0].user().user_id, json!({ "profile": "SA" })).await;
+            pair[0].change_member(admin.user().user_id, json!({ "profile": "MB" })).await;
         }
     }
 }
@@ -315,9 +299,7 @@ async fn demotion_applies_to_the_next_request() {
     let (world, admin) = World::with_admin().await;
     let other = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
-    let answer = change(&other, &member, json!({ "role": "un" })).await;
-    answer.expect_success(Message::TeamMemberUpdated);
-    let answer = change(&admin, other.user(), json!({ "profile": "MB" })).await;
-    answer.expect_success(Message::TeamMemberUpdated);
+    other.change_member(member.user_id, json!({ "role": "un" })).await;
+    admin.change_member(other.user().user_id, json!({ "profile": "MB" })).await;
     change(&other, &member, json!({ "role": "deux" })).await.expect_error(ErrorCode::Forbidden);
 }

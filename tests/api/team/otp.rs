@@ -10,8 +10,7 @@ async fn reset_disables_otp_ends_sessions_and_notifies_the_owner() {
     let path = format!("/team/{}/otp", member.user().user_id);
     admin.delete(&path).await.expect_success(Message::OtpReset);
     member.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
-    let answer = world.anonymous().login(member.user().email.as_str(), PASSWORD).await;
-    answer.expect_success(Message::LoginSuccess);
+    world.anonymous().sign_in(member.user().email.as_str(), PASSWORD).await;
     let mails = world.mails(member.user().email.as_str()).await;
     assert!(
         mails.iter().any(|mail| mail["text"].as_str().unwrap().contains("administrateur")),

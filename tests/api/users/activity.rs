@@ -1,6 +1,5 @@
 use std::time::Duration;
 
-use common::Message;
 use serde_json::json;
 use tests::{PASSWORD, World};
 
@@ -10,24 +9,10 @@ async fn sign_ins_are_listed_newest_first_in_pages() {
     let member = world.member().await;
     for _ in 0..6 {
         world.clock().advance(Duration::from_secs(1));
-        let answer = world.anonymous().login(member.user().email.as_str(), PASSWORD).await;
-        answer.expect_success(Message::LoginSuccess);
+        world.anonymous().sign_in(member.user().email.as_str(), PASSWORD).await;
     }
-    let (mut all, mut cursor) = (Vec::new(), String::new());
-    for _ in 0..4 {
-        let page = member.get(&format!("/users/activity?limit=2{cursor}")).await.expect_ok();
-        all.extend(
-            page["activity"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|entry| entry["loginActivityID"].as_u64().unwrap()),
-        );
-        match page["nextCursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => break,
-        }
-    }
+    let all = member.pages("/users/activity?limit=2", "activity").await;
+    let all: Vec<u64> = all.iter().map(|one| one["loginActivityID"].as_u64().unwrap()).collect();
     assert_eq!(all.len(), 7);
     assert!(all.is_sorted_by(|newer, older| newer > older), "{all:?}");
     // The items are still stored: their deletion lags.

@@ -1,6 +1,5 @@
 use std::{collections::BTreeSet, time::Duration};
 
-use common::Message;
 use domain::{Profile, user::User};
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
@@ -8,21 +7,18 @@ use tests::{NewPerson, Person, World};
 /// An action of `admin` on `user`, later than the one before it.
 async fn change_role(world: &World, admin: &Person, user: &User, role: &str) {
     world.clock().advance(Duration::from_millis(2));
-    let answer = admin.put(&format!("/team/{}", user.user_id), json!({ "role": role })).await;
-    answer.expect_success(Message::TeamMemberUpdated);
+    admin.change_member(user.user_id, json!({ "role": role })).await;
 }
 
 #[tokio::test]
 async fn actions_are_listed_newest_first_without_personal_data() {
     let (world, admin) = World::with_admin().await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
-    let path = format!("/team/{}", member.user_id);
-    let answer = admin.put(&path, json!({ "profile": "TR", "name": "Leïla" })).await;
-    answer.expect_success(Message::TeamMemberUpdated);
+    admin.change_member(member.user_id, json!({ "profile": "TR", "name": "Leïla" })).await;
     admin
         .put(&format!("/users/user-status/{}", member.user_id), json!({ "isActive": false }))
         .await
-        .expect_success(Message::UserStatusUpdated);
+        .expect_ok();
     let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
     assert_eq!(audit.as_array().unwrap().len(), 2);
     assert_eq!(
@@ -59,8 +55,7 @@ async fn administrator_sees_the_audit_of_the_own_committee() {
     let near = world.account(&NewPerson::with(Profile::Member)).await;
     let far = world.account(&NewPerson::with(Profile::Member).of(sfax)).await;
     for user in [&near, &far] {
-        let answer = admin.put(&format!("/team/{}", user.user_id), json!({ "role": "x" })).await;
-        answer.expect_success(Message::TeamMemberUpdated);
+        admin.change_member(user.user_id, json!({ "role": "x" })).await;
     }
     let own = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for query in ["", &format!("?userID={}", admin.user().user_id)] {

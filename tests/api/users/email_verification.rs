@@ -7,30 +7,20 @@ use tests::{NewPerson, PASSWORD, World};
 #[tokio::test]
 async fn registration_code_verifies_the_account_from_any_device() {
     let world = World::new().await;
-    let payload = json!({
-        "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
-    });
-    let answer = world.anonymous().post("/users/register", payload).await;
-    answer.expect_success(Message::UserRegistered);
+    world.register("amel@example.org").await;
     let code = world.mailed_code("amel@example.org").await;
     let proof = json!({ "email": " AMEL@example.org", "code": code });
-    let answer = world.anonymous().put("/users/email-verification", proof.clone()).await;
-    answer.expect_success(Message::EmailVerified);
+    world.anonymous().put("/users/email-verification", proof.clone()).await.expect_ok();
     let answer = world.anonymous().put("/users/email-verification", proof).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
-    let answer = world.anonymous().login("amel@example.org", "clé de sol et fa").await;
-    let view = answer.expect_success(Message::LoginSuccess);
+    let view = world.anonymous().sign_in("amel@example.org", "clé de sol et fa").await;
     assert_eq!(view["user"]["isVerified"], true);
 }
 
 #[tokio::test]
 async fn wrong_code_for_known_and_unknown_address_same_bytes_and_cost() {
     let world = World::new().await;
-    let payload = json!({
-        "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
-    });
-    let answer = world.anonymous().post("/users/register", payload).await;
-    answer.expect_success(Message::UserRegistered);
+    world.register("amel@example.org").await;
     let mut observed = Vec::new();
     // An account with a code, one without, and no account.
     for email in ["amel@example.org", "admin@example.org", "unknown@example.org"] {
@@ -61,23 +51,16 @@ async fn wrong_code_for_known_and_unknown_address_same_bytes_and_cost() {
 async fn new_code_is_sent_on_request_and_replaces_the_old_one() {
     let (world, person) = World::with_person(NewPerson::with(Profile::Member).unverified()).await;
     let email = person.user().email.as_str();
-    let answer = person.post("/users/email-verification", json!({})).await;
-    answer.expect_success(Message::VerificationSent);
+    person.post("/users/email-verification", json!({})).await.expect_ok();
     let first = world.mailed_link(email).await;
-    let answer = person.post("/users/email-verification", json!({})).await;
-    answer.expect_success(Message::VerificationSent);
+    person.post("/users/email-verification", json!({})).await.expect_ok();
     assert_eq!(world.mails(email).await.len(), 1, "one a minute");
     world.clock().advance(std::time::Duration::from_secs(60));
-    let answer = person.post("/users/email-verification", json!({})).await;
-    answer.expect_success(Message::VerificationSent);
+    person.post("/users/email-verification", json!({})).await.expect_ok();
     let second = world.mailed_link(email).await;
     let verify = |code: String| {
         let anonymous = world.anonymous();
-        async move {
-            anonymous
-                .put("/users/email-verification", json!({ "email": email, "code": code }))
-                .await
-        }
+        async move { anonymous.verify_email(email, &code).await }
     };
     verify(first).await.expect_error(ErrorCode::VerificationInvalid);
     verify(second).await.expect_success(Message::EmailVerified);
@@ -88,15 +71,11 @@ async fn new_code_is_sent_on_request_and_replaces_the_old_one() {
 async fn approval_mode_verified_mailbox_does_not_verify_the_account() {
     let world = World::with(&[("REGISTRATION", "approval")]).await;
     let person = world.person(NewPerson::with(Profile::Member).unverified()).await;
-    let answer = person.post("/users/email-verification", json!({})).await;
-    answer.expect_success(Message::VerificationSent);
+    person.post("/users/email-verification", json!({})).await.expect_ok();
     let code = world.mailed_code(person.user().email.as_str()).await;
-    let proof = json!({ "email": person.user().email, "code": code });
-    person.put("/users/email-verification", proof).await.expect_success(Message::EmailVerified);
+    person.verify_email(&person.user().email, &code).await.expect_success(Message::EmailVerified);
     assert!(!world.user(person.user().user_id).await.is_verified);
-    let path = format!("/team/{}", person.user().user_id);
-    let answer = world.admin().await.put(&path, json!({ "isVerified": true })).await;
-    answer.expect_success(Message::TeamMemberUpdated);
+    world.admin().await.change_member(person.user().user_id, json!({ "isVerified": true })).await;
     assert!(world.user(person.user().user_id).await.is_verified);
 }
 
@@ -111,16 +90,11 @@ async fn address_taken_meanwhile_is_refused_at_verification() {
     }
     let code = world.mailed_code("voulue@example.org").await;
     let proof = json!({ "email": "voulue@example.org", "code": code });
-    let payload = json!({
-        "name": "Amel", "lastName": "Trabelsi", "email": "voulue@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
-    });
-    let answer = world.anonymous().post("/users/register", payload).await;
-    answer.expect_success(Message::UserRegistered);
+    world.register("voulue@example.org").await;
     let answer = world.anonymous().put("/users/email-verification", proof).await;
     answer.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
     assert_eq!(world.user(two.user().user_id).await.email, two.user().email);
-    let answer = world.anonymous().login(one.user().email.as_str(), PASSWORD).await;
-    answer.expect_success(Message::LoginSuccess);
+    world.anonymous().sign_in(one.user().email.as_str(), PASSWORD).await;
 }
 
 #[tokio::test]
@@ -159,24 +133,16 @@ async fn changes_beside_the_first_verification_keep_the_session() {
 async fn request_for_a_foreign_address_keeps_the_owners_code_valid() {
     let world = World::new().await;
     let attacker = world.member().await;
-    let path = format!("/users/{}", attacker.user().user_id);
     let body = json!({ "password": PASSWORD, "email": "amel@example.org" });
-    attacker.put(&path, body).await.expect_success(Message::UserUpdated);
-    let payload = json!({
-        "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
-    });
-    let answer = world.anonymous().post("/users/register", payload).await;
-    answer.expect_success(Message::UserRegistered);
+    attacker.change_self(body).await.expect_success(Message::UserUpdated);
+    world.register("amel@example.org").await;
     let code = world.mailed_code("amel@example.org").await;
     let before = world.mails("amel@example.org").await.len();
-    let answer = attacker.post("/users/email-verification", json!({})).await;
-    answer.expect_success(Message::VerificationSent);
+    attacker.post("/users/email-verification", json!({})).await.expect_ok();
     assert_eq!(
         world.mails("amel@example.org").await.len(),
         before,
         "the address belongs to another account by now"
     );
-    let proof = json!({ "email": "amel@example.org", "code": code });
-    let answer = world.anonymous().put("/users/email-verification", proof).await;
-    answer.expect_success(Message::EmailVerified);
+    world.anonymous().verify_email("amel@example.org", &code).await.expect_ok();
 }

@@ -46,8 +46,7 @@ fn course_ids(export: &Value) -> BTreeSet<String> {
 /// Changes `person` as a super admin, and signs them in again.
 async fn changed(world: &World, person: &Person, payload: Value) -> Person {
     let id = person.user().user_id;
-    let answer = world.admin().await.put(&format!("/team/{id}"), payload).await;
-    answer.expect_success(Message::TeamMemberUpdated);
+    world.admin().await.change_member(id, payload).await;
     world.signed_in(world.user(id).await).await
 }
 
@@ -55,12 +54,7 @@ async fn changed(world: &World, person: &Person, payload: Value) -> Person {
 async fn export_contains_everything_stored_about_the_caller() {
     let (world, member) = World::with_member().await;
     let id = member.user().user_id;
-    world
-        .admin()
-        .await
-        .put(&format!("/team/{id}"), json!({ "role": "Trésorière" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    world.admin().await.change_member(id, json!({ "role": "Trésorière" })).await;
     let export = member.get(&format!("/users/{id}/export")).await.expect_ok()["export"].clone();
     assert_eq!(export["user"].as_object().unwrap().len(), 18);
     for (list, count) in
@@ -202,13 +196,9 @@ async fn export_contains_the_audit_entries_that_its_owner_may_read() {
     let member = world.member().await;
     let far = world.account(&NewPerson::with(Profile::Member).of(sfax)).await;
     let chief = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    chief
-        .put(&format!("/team/{}", member.user().user_id), json!({ "role": "x" }))
-        .await
-        .expect_success(Message::TeamMemberUpdated);
+    chief.change_member(member.user().user_id, json!({ "role": "x" })).await;
     let chief = changed(&world, &chief, json!({ "committeeID": sfax })).await;
-    let answer = chief.put(&format!("/team/{}", far.user_id), json!({ "role": "y" })).await;
-    answer.expect_success(Message::TeamMemberUpdated);
+    chief.change_member(far.user_id, json!({ "role": "y" })).await;
     for (person, count) in [(world.admin().await, 1), (chief, 1)] {
         let audit = export_of(&person).await["audit"].clone();
         let path = format!("/audit?userID={}", person.user().user_id);

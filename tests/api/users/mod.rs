@@ -1,6 +1,6 @@
 mod activity;
 mod audit;
-mod avatar;
+pub(crate) mod avatar;
 mod change;
 mod change_password;
 mod email_verification;

@@ -1,27 +1,15 @@
-use common::{ErrorCode, Message};
+use common::ErrorCode;
 use domain::{Grant, Profile};
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
 
 /// The names on all pages.
 async fn names(person: &Person, query: &str) -> Vec<String> {
-    let (mut all, mut cursor) = (Vec::new(), String::new());
-    for _ in 0..20 {
-        let page =
-            person.get(&format!("/users/my-committee-users?{query}{cursor}")).await.expect_ok();
-        all.extend(
-            page["users"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|user| format!("{} {}", text(&user["lastName"]), text(&user["name"]))),
-        );
-        match page["nextCursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => return all,
-        }
-    }
-    panic!("the list has no end");
+    let users = person.pages(&format!("/users/my-committee-users?{query}"), "users").await;
+    users
+        .iter()
+        .map(|user| format!("{} {}", text(&user["lastName"]), text(&user["name"])))
+        .collect()
 }
 
 fn text(value: &Value) -> &str {
@@ -30,9 +18,7 @@ fn text(value: &Value) -> &str {
 
 async fn named(world: &World, admin: &Person, someone: NewPerson, name: &str, last_name: &str) {
     let user = world.account(&someone).await;
-    let payload = json!({ "name": name, "lastName": last_name });
-    let answer = admin.put(&format!("/team/{}", user.user_id), payload).await;
-    answer.expect_success(Message::TeamMemberUpdated);
+    admin.change_member(user.user_id, json!({ "name": name, "lastName": last_name })).await;
 }
 
 #[tokio::test]
@@ -80,10 +66,7 @@ async fn unverified_accounts_are_listed_where_accounts_are_shown() {
         (NewPerson::with(Profile::Trainer).unverified(), "Zouari"),
     ] {
         let user = world.account(&someone).await;
-        let payload = json!({ "name": name, "lastName": name });
-        let path = format!("/team/{}", user.user_id);
-        let answer = admin.put(&path, payload).await;
-        answer.expect_success(Message::TeamMemberUpdated);
+        admin.change_member(user.user_id, json!({ "name": name, "lastName": name })).await;
     }
     let waiting = ["Attente Attente", "Zouari Zouari"];
     for (query, expected) in [

@@ -12,13 +12,11 @@ async fn owner_removes_an_account_that_they_did_not_register() {
     let attacker = registrant(&world).await;
     let code = removal_code(&world).await;
     // Neither a new code, nor a new epoch, nor wrong tries end it.
-    let answer = attacker.post("/users/email-verification", json!({})).await;
-    answer.expect_success(Message::VerificationSent);
+    attacker.post("/users/email-verification", json!({})).await.expect_ok();
     let admin = world.admin().await;
     let status = format!("/users/user-status/{}", attacker.user().user_id);
     for is_active in [false, true] {
-        let answer = admin.put(&status, json!({ "isActive": is_active })).await;
-        answer.expect_success(Message::UserStatusUpdated);
+        admin.put(&status, json!({ "isActive": is_active })).await.expect_ok();
     }
     for _ in 0..21 {
         not_me(&world, "wrong").await.expect_error(ErrorCode::VerificationInvalid);

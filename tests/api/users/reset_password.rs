@@ -31,13 +31,12 @@ async fn code_or_link_sets_new_password_once_and_ends_all_sessions() {
         ask(&world.anonymous(), "email", email).await.expect_success(Message::ResetCodeSent);
         let code =
             if by_link { world.mailed_link(email).await } else { world.mailed_code(email).await };
-        let answer = reset(&world.anonymous(), payload(email, &code)).await;
-        answer.expect_success(Message::PasswordChanged);
+        reset(&world.anonymous(), payload(email, &code)).await.expect_ok();
         let answer = reset(&world.anonymous(), payload(email, &code)).await;
         answer.expect_error(ErrorCode::ResetCodeInvalid);
         member.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
         world.anonymous().login(email, PASSWORD).await.expect_error(ErrorCode::BadAuthCombination);
-        world.anonymous().login(email, NEW).await.expect_success(Message::LoginSuccess);
+        world.anonymous().sign_in(email, NEW).await;
         assert_eq!(world.mails(email).await.len(), 2, "the code and the notification");
     }
 }
@@ -48,11 +47,9 @@ async fn code_by_sms_does_not_verify_the_mailbox() {
     let user = world
         .account(&NewPerson::with(Profile::Member).unverified().with_phone("216", "20123456"))
         .await;
-    let answer = ask(&world.anonymous(), "sms", user.email.as_str()).await;
-    answer.expect_success(Message::ResetCodeSent);
+    ask(&world.anonymous(), "sms", user.email.as_str()).await.expect_ok();
     let code = world.texted_code("+21620123456").await;
-    let answer = reset(&world.anonymous(), payload(user.email.as_str(), &code)).await;
-    answer.expect_success(Message::PasswordChanged);
+    reset(&world.anonymous(), payload(user.email.as_str(), &code)).await.expect_ok();
     assert!(!world.user(user.user_id).await.is_verified);
 }
 
@@ -60,11 +57,9 @@ async fn code_by_sms_does_not_verify_the_mailbox() {
 async fn mailed_code_verifies_the_mailbox() {
     let world = World::new().await;
     let user = world.account(&NewPerson::with(Profile::Member).unverified()).await;
-    let answer = ask(&world.anonymous(), "email", user.email.as_str()).await;
-    answer.expect_success(Message::ResetCodeSent);
+    ask(&world.anonymous(), "email", user.email.as_str()).await.expect_ok();
     let code = world.mailed_code(user.email.as_str()).await;
-    let answer = reset(&world.anonymous(), payload(user.email.as_str(), &code)).await;
-    answer.expect_success(Message::PasswordChanged);
+    reset(&world.anonymous(), payload(user.email.as_str(), &code)).await.expect_ok();
     assert!(world.user(user.user_id).await.is_verified);
 }
 
@@ -173,8 +168,7 @@ async fn fields_then_code_then_password_rules_without_using_up_the_code() {
     answer.expect_field_error("confirmPassword", ErrorCode::PasswordMismatch);
     let weak = json!({ "email": "admin@example.org", "code": code, "newPassword": "onze lettre", "confirmPassword": "onze lettre" });
     reset(&anonymous, weak).await.expect_field_error("newPassword", ErrorCode::PasswordTooShort);
-    let answer = reset(&anonymous, payload("admin@example.org", &code)).await;
-    answer.expect_success(Message::PasswordChanged);
+    reset(&anonymous, payload("admin@example.org", &code)).await.expect_ok();
 }
 
 #[tokio::test]
@@ -187,11 +181,9 @@ async fn code_is_valid_for_its_address_and_purpose_only() {
     answer.expect_error(ErrorCode::ResetCodeInvalid);
     let answer = world.anonymous().get(&format!("/auth/passwordless?code={link}")).await;
     answer.expect_error(ErrorCode::BadAuthCombination);
-    let verify = json!({ "email": "admin@example.org", "code": link });
-    let answer = world.anonymous().put("/users/email-verification", verify).await;
+    let answer = world.anonymous().verify_email("admin@example.org", &link).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
-    let answer = reset(&world.anonymous(), payload("admin@example.org", &link)).await;
-    answer.expect_success(Message::PasswordChanged);
+    reset(&world.anonymous(), payload("admin@example.org", &link)).await.expect_ok();
 }
 
 #[tokio::test]
@@ -212,8 +204,7 @@ async fn closed_account_gets_no_code_and_cannot_use_one() {
     ask(&world.anonymous(), "email", email).await;
     let code = world.mailed_code(email).await;
     let path = format!("/users/user-status/{}", member.user().user_id);
-    let answer = world.admin().await.put(&path, json!({ "isActive": false })).await;
-    answer.expect_success(Message::UserStatusUpdated);
+    world.admin().await.put(&path, json!({ "isActive": false })).await.expect_ok();
     let answer = reset(&world.anonymous(), payload(email, &code)).await;
     answer.expect_error(ErrorCode::ResetCodeInvalid);
     world.clock().advance(Duration::from_secs(61));
@@ -226,14 +217,13 @@ async fn closed_account_gets_no_code_and_cannot_use_one() {
 async fn pending_address_is_discarded_by_the_reset() {
     let (world, member) = World::with_member().await;
     let email = member.user().email.as_str();
-    let own = format!("/users/{}", member.user().user_id);
     let body = json!({ "password": PASSWORD, "email": "voleur@example.org" });
-    member.put(&own, body).await.expect_success(Message::UserUpdated);
+    member.change_self(body).await.expect_success(Message::UserUpdated);
     let proof = json!({ "email": "voleur@example.org", "code": world.mailed_code("voleur@example.org").await });
     ask(&world.anonymous(), "email", email).await.expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(email).await;
     reset(&world.anonymous(), payload(email, &code)).await.expect_success(Message::PasswordChanged);
     let answer = world.anonymous().put("/users/email-verification", proof).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
-    world.anonymous().login(email, NEW).await.expect_success(Message::LoginSuccess);
+    world.anonymous().sign_in(email, NEW).await;
 }
