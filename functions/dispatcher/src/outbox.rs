@@ -6,6 +6,7 @@ use background::{SendOutcome, TextMessage};
 use domain::{
     E164, Email, Instant, UserId,
     code::CodeKind,
+    limits,
     outbox::{Notification, OutboxItem, OutboxMessage, Recipient},
     sms::{Cause, Type},
     user::User,
@@ -87,7 +88,7 @@ impl Dispatcher {
             if !is_requested_in_session(&notification) {
                 return Ok(Plan::Skip(stopped()));
             }
-            limit = Some(stopped_limit(to));
+            limit = Some(Counter::of(limits::CODES_TO_STOPPED, to));
         }
         Ok(match to {
             // Queued for an unknown address, so that the request costs the same as for a known one.
@@ -131,21 +132,14 @@ impl Dispatcher {
     }
 }
 
-/// A mailbox gets a hundred notifications a day besides codes, one that is not verified and may belong to someone else
-/// ten. Otherwise changes of the account would flood it with mail.
 fn notification_limit(user: &User, notification: &Notification) -> Option<Counter> {
-    let (name, max) = if user.is_mailbox_verified {
-        ("NotificationsToVerified", 100)
+    let limit = if user.is_mailbox_verified {
+        limits::NOTIFICATIONS
     } else {
-        ("NotificationsToUnverified", 10)
+        limits::NOTIFICATIONS_UNVERIFIED
     };
     let is_code = matches!(notification, Notification::Code { .. });
-    (!is_code).then(|| Counter {
-        name,
-        key: user.email.to_string(),
-        max,
-        window: Duration::from_secs(86_400),
-    })
+    (!is_code).then(|| Counter::of(limit, &user.email))
 }
 
 /// Whether the account requested `notification` in its own session, or an administrator for it: a code that verifies an
@@ -153,16 +147,6 @@ fn notification_limit(user: &User, notification: &Notification) -> Option<Counte
 /// a password are requested by anyone who knows the address.
 fn is_requested_in_session(notification: &Notification) -> bool {
     matches!(notification, Notification::Code { kind: CodeKind::Email, removal: None, .. })
-}
-
-/// A mailbox to which mails are stopped gets one code a day, with which its owner proves that it receives mails.
-fn stopped_limit(to: &Email) -> Counter {
-    Counter {
-        name: "CodesToStopped",
-        key: to.to_string(),
-        max: 1,
-        window: Duration::from_secs(86_400),
-    }
 }
 
 /// Mails to the address are stopped.

@@ -9,6 +9,7 @@ use common::{
 use domain::{
     Instant,
     amr::Method,
+    limits,
     otp::{Enrolment, Otp as StoredOtp, Proof},
     outbox::Notification,
     session::Session,
@@ -20,7 +21,7 @@ use identity::{
     totp::{self, Secret},
 };
 use serde::Serialize;
-use store::{Part, Transaction};
+use store::{Counter, Part, Transaction};
 
 use crate::{Otp, SubmittedCode, condition_error, invalid, new_recovery};
 
@@ -194,7 +195,7 @@ impl Otp {
             recovery,
         };
         let enabled = self.enable(person, &enrolment, &stored, now);
-        let counters = attempts::of_change_ending_codes(id);
+        let counters = [Counter::of(limits::ENDING_CODES, id)];
         let user = attempts::counted(&self.store, &counters, now, enabled).await?;
         Ok(VerifyOtpResponse { user, recovery_codes: Some(recovery_codes) })
     }

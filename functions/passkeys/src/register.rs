@@ -7,7 +7,7 @@ use common::{
     success, text,
 };
 use domain::{
-    Instant, Line, PasskeyId, SessionId, ValueError,
+    Instant, Line, PasskeyId, SessionId, ValueError, limits,
     outbox::Notification,
     passkey::{Challenge, Credential, MAX, Passkey},
     session::Session,
@@ -16,7 +16,7 @@ use domain::{
 use identity::{passkeys::Ceremony, random};
 use serde::Serialize;
 use serde_json::Value;
-use store::{Part, Transaction};
+use store::{Counter, Part, Transaction};
 
 use crate::{PasskeyResponse, Passkeys, Recent, credential};
 
@@ -153,7 +153,12 @@ impl Passkeys {
         let owner = self.store.passkey_owner(credential).await?;
         if let Some(owner) = owner.filter(|owner| owner.user_id != refused.user_id) {
             // The attempt stays counted.
-            let _ = attempts::reserve(&self.store, &attempts::of_passkey(client), now).await?;
+            let _ = attempts::reserve(
+                &self.store,
+                &[Counter::of(limits::PASSKEY_NETWORK, &client.network)],
+                now,
+            )
+            .await?;
             if let Some(owner) = self.store.user(owner.user_id).await? {
                 let refused = Notification::PasskeyRegistrationRefused { at: now };
                 tx.send(&self.outbox.notify(&owner, refused, now)?);

@@ -8,6 +8,7 @@ use common::{
 use domain::{
     CommitteeId, Instant, PasskeyId, SessionId, UserId,
     amr::Method,
+    limits,
     outbox::Notification,
     passkey::{Challenge, Passkey},
     user::OwnAccount,
@@ -19,7 +20,7 @@ use identity::{
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::Value;
-use store::{Part, PasskeyOwner, Reservation, StoreError};
+use store::{Counter, Part, PasskeyOwner, Reservation, StoreError};
 
 use crate::{Passkeys, credential};
 
@@ -73,7 +74,7 @@ pub(crate) async fn sign_in(
     let owner = passkeys.owner_of(assertion.as_ref()).await?;
     let token = request.token.expose_secret();
     let id = passkeys.sessions.challenge_of(token, now).unwrap_or(SessionId::NONE);
-    let counters = attempts::of_passkey(&client);
+    let counters = [Counter::of(limits::PASSKEY_NETWORK, &client.network)];
     let (reserved, found) = tokio::join!(
         attempts::reserve(&passkeys.store, &counters, now),
         passkeys.sessions.find_with_passkey(&owner, id, now)

@@ -8,7 +8,10 @@ use axum::{
 use bytes::Bytes;
 use common::{ApiError, ApiResult, ErrorCode, Message, Now, SignedIn, success};
 use data_encoding::HEXLOWER;
-use domain::user::{Account, DEFAULT_AVATAR, MEDIA, User, avatar_key};
+use domain::{
+    limits,
+    user::{Account, DEFAULT_AVATAR, MEDIA, User, avatar_key},
+};
 use http::header;
 use identity::sealing::Sealer;
 use serde::Serialize;
@@ -16,7 +19,7 @@ use storage::{
     Objects,
     avatar::{self, Avatar},
 };
-use store::{StoreError, Transaction};
+use store::{Counter, StoreError, Transaction};
 use tokio::task;
 
 use crate::Users;
@@ -149,7 +152,7 @@ pub(crate) async fn upload(
 ) -> ApiResult<AvatarResponse> {
     let id = caller.user.user_id;
     // Every picture that is decoded counts: the reservation is not released.
-    let _ = attempts::reserve(&users.store, &attempts::of_avatar(id), now).await?;
+    let _ = attempts::reserve(&users.store, &[Counter::of(limits::AVATAR, id)], now).await?;
     let picture = Avatars::sanitize(file).await?;
     let user = users.replace_avatar(caller.user, &picture).await?;
     success(

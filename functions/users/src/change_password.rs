@@ -6,9 +6,9 @@ use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, SignedIn, input, secret,
     success,
 };
-use domain::{Instant, outbox::Notification, session::Session, user::User};
+use domain::{Instant, limits, outbox::Notification, session::Session, user::User};
 use secrecy::SecretString;
-use store::Transaction;
+use store::{Counter, Transaction};
 
 use crate::{NewPassword, Users};
 
@@ -34,7 +34,7 @@ pub(crate) async fn change_password(
 
     let changed = async {
         users.check_new_password(&user, &request.new, Some(&request.old))?;
-        let counters = attempts::of_change_ending_codes(user.user_id);
+        let counters = [Counter::of(limits::ENDING_CODES, user.user_id)];
         let changed = async {
             let new_hash = users.hasher.hash(&request.new.password).await?;
             replace(&users, user, &session, &old_hash, &new_hash, now).await

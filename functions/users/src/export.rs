@@ -10,6 +10,7 @@ use domain::{
     audit::AuditEntry,
     course::{Course, State as CourseState},
     file::{File, FileView},
+    limits,
     login_activity::LoginActivity,
     passkey::PasskeyView,
     permissions::Right,
@@ -20,7 +21,7 @@ use domain::{
 use identity::random;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use store::{AuditList, CourseList, Page, Senders, StoreError};
+use store::{AuditList, Counter, CourseList, Page, Senders, StoreError};
 use tokio::time::timeout;
 
 use crate::Users;
@@ -75,7 +76,7 @@ pub(crate) async fn export(
 ) -> ApiResult<ExportResponse> {
     users.require_self(&caller, id).await?;
     // Every export counts, also one that fails after reading much, so the reservation is not released.
-    let _ = attempts::reserve(&users.store, &attempts::of_export(id), now).await?;
+    let _ = attempts::reserve(&users.store, &[Counter::of(limits::EXPORT, id)], now).await?;
     let read = timeout(MAX_READING, users.read_export(&caller, now)).await;
     let read = read.unwrap_or_else(|_| {
         let cause = "an export was not read in time".to_owned();

@@ -22,7 +22,7 @@ use accounts::{Codes, Registration, attempts};
 use common::{
     ApiError, Client, Cursors, ErrorCode, FieldError, Fields, InvalidValue, Routes, secret,
 };
-use domain::{Constraint, Instant, ValueError, password::Owner, user::User};
+use domain::{Constraint, Instant, ValueError, limits, password::Owner, user::User};
 use identity::{known_passwords, password::Hasher};
 use runtime::{ConfigError, Key};
 use secrecy::{ExposeSecret, SecretString};
@@ -68,7 +68,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         avatars: avatar::Avatars::new(objects.clone(), setup.keys.parse(Key::Sealing)?),
         objects,
         registration: Registration::of(settings)?,
-        register_per_hour: settings.number("REGISTER_PER_HOUR", 60)?,
+        register_per_hour: settings.number("REGISTER_PER_HOUR", limits::REGISTRATION.max)?,
         unverified_life: DAY.saturating_mul(days),
         min_length: settings.number("PASSWORD_MIN_LENGTH", 8)?,
         min_length_admin: settings.number("PASSWORD_MIN_LENGTH_ADMIN", 15)?,

@@ -5,9 +5,9 @@ use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, input, success, text,
 };
-use domain::{Email, Instant, Line, UserId, user::User};
+use domain::{Email, Instant, Line, UserId, limits, user::User};
 use identity::code::removal_hash;
-use store::{Part, Transaction};
+use store::{Counter, Part, Transaction};
 
 use crate::Users;
 
@@ -26,7 +26,7 @@ pub(crate) async fn remove(
     client: Client,
     Input(request): Input<NotMeRequest>,
 ) -> ApiResult<Empty> {
-    let counters = attempts::of_code(&client);
+    let counters = [Counter::of(limits::CODE_NETWORK, &client.network)];
     let (reserved, owner) = tokio::join!(
         attempts::reserve(&users.store, &counters, now),
         users.store.email_owner(&request.email)

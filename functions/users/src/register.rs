@@ -9,6 +9,7 @@ use common::{
 use domain::{
     CommitteeId, Constraint, Email, Instant, Name, Phone, UserId, ValueError,
     committee::Committee,
+    limits,
     password::Owner,
     user::{Account, User},
 };
@@ -16,7 +17,7 @@ use http::request::Parts;
 use identity::random;
 use secrecy::SecretString;
 use serde::Serialize;
-use store::{CommitOutcome, EmailOwner, NewUser};
+use store::{CommitOutcome, Counter, EmailOwner, NewUser};
 
 use crate::{Users, are_equal, new_password};
 
@@ -95,7 +96,8 @@ pub(crate) async fn register(
     _: RegistrationAllowed,
     Input(request): Input<RegisterRequest>,
 ) -> ApiResult<RegisterResponse> {
-    let counter = attempts::of_registration(&client, users.register_per_hour);
+    let counter = Counter::of(limits::REGISTRATION, &client.network);
+    let counter = [Counter { max: users.register_per_hour, ..counter }];
     let (reserved, owner, committee) = tokio::join!(
         attempts::reserve(&users.store, &counter, now),
         users.store.email_owner(&request.email),

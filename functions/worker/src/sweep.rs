@@ -44,13 +44,8 @@ impl Worker {
         );
     }
 
-    /// Emits the number of dead letters in every second minute, so that the alarm, which looks at five minutes, stays on
-    /// until an operator has handled them. Reading them costs as much as any other list.
+    /// Emits the number of dead letters, so that the alarm stays on until an operator has handled them.
     async fn emit_dead_letter_count(&self) {
-        let minutes = self.0.clock.now().unix_milliseconds() / 60_000;
-        if minutes % 2 != 0 {
-            return;
-        }
         let dead = self.0.due.waiting(DueList::Dead, PAGE).await.len();
         if dead > 0 {
             tracing::error!(

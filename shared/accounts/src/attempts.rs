@@ -1,98 +1,39 @@
-//! Counters of failed attempts: their keys, limits and windows.
+//! Counters of failed attempts.
 //!
 //! An attempt is reserved before it is checked and released on success, so concurrent attempts cannot exceed a limit. A
 //! sign-in releases it in its own transaction: one request instead of one for each counter. If the release fails, the
 //! attempt stays counted until its window ends. Unknown addresses are counted like known ones. While the counters cannot
 //! be read, every attempt fails. Open sessions are not affected.
 
-use std::time::Duration;
-
 use common::{ApiError, Client, ErrorCode};
-use domain::{Email, Instant, UserId, user::User};
+use domain::{Email, Instant, UserId, limits, user::User};
 use identity::password::{Hasher, Match};
 use secrecy::SecretString;
 use store::{Counter, Reservation, Store};
 
-const QUARTER_HOUR: Duration = Duration::from_secs(15 * 60);
-const HOUR: Duration = Duration::from_secs(60 * 60);
-
-/// Limits of wrong passwords, at sign-in and wherever the current password is required: in 15 minutes 10 per account
-/// and network, 100 per account, 50 per network.
+/// Wrong passwords.
 pub fn of_password(email: &Email, client: &Client) -> [Counter; 3] {
-    let counter = |name, key, max| Counter { name, key, max, window: QUARTER_HOUR };
     [
-        counter("password-account-network", format!("{email} {}", client.network), 10),
-        counter("password-account", email.to_string(), 100),
-        counter("password-network", client.network.clone(), 50),
+        Counter::of(limits::PASSWORD_HERE, format!("{email} {}", client.network)),
+        Counter::of(limits::PASSWORD, email),
+        Counter::of(limits::PASSWORD_NETWORK, &client.network),
     ]
 }
 
-/// Limit of wrong one-time codes (by mail or text message): 30 per network in an hour. The limits per code are stored
-/// with the code.
-pub fn of_code(client: &Client) -> [Counter; 1] {
-    [Counter { name: "code-network", key: client.network.clone(), max: 30, window: HOUR }]
-}
-
-/// Limit of wrong answers of passkeys: 50 per network in 15 minutes. Nothing is counted per account: a signature cannot
-/// be guessed.
-pub fn of_passkey(client: &Client) -> [Counter; 1] {
-    [Counter {
-        name: "passkey-network",
-        key: client.network.clone(),
-        max: 50,
-        window: QUARTER_HOUR,
-    }]
-}
-
-/// Limits of wrong one-time passwords of `user`: in an hour 5 per `challenge`, the id of a session or pending token,
-/// and 10 per account.
+/// Wrong one-time passwords of `user`. `challenge` is the id of a session or pending token.
 pub fn of_otp(user: UserId, challenge: &str) -> [Counter; 2] {
     [
-        Counter { name: "otp-challenge", key: format!("{user} {challenge}"), max: 5, window: HOUR },
-        Counter { name: "otp-account", key: user.to_string(), max: 10, window: HOUR },
+        Counter::of(limits::OTP_CHALLENGE, format!("{user} {challenge}")),
+        Counter::of(limits::OTP, user),
     ]
 }
 
-/// The limits of [`of_otp`] for recovery codes, but per account and network. Counted separately: an attacker who exhausts
-/// the other attempts does not lock out the owner, who can still use a recovery code. It is too long to be guessed from
-/// many networks.
+/// Wrong recovery codes.
 pub fn of_recovery(user: UserId, challenge: &str, client: &Client) -> [Counter; 2] {
     [
-        Counter {
-            name: "recovery-challenge",
-            key: format!("{user} {challenge}"),
-            max: 5,
-            window: HOUR,
-        },
-        Counter {
-            name: "recovery-account-network",
-            key: format!("{user} {}", client.network),
-            max: 10,
-            window: HOUR,
-        },
+        Counter::of(limits::RECOVERY_CHALLENGE, format!("{user} {challenge}")),
+        Counter::of(limits::RECOVERY_HERE, format!("{user} {}", client.network)),
     ]
-}
-
-/// Limit of registrations: `per_hour` valid requests per network, successful or not. A whole class may register from
-/// one network.
-pub fn of_registration(client: &Client, per_hour: u64) -> [Counter; 1] {
-    [Counter { name: "register", key: client.network.clone(), max: per_hour, window: HOUR }]
-}
-
-/// Limit of avatars of `user`: 10 uploads in an hour, accepted or not, because each of them is decoded.
-pub fn of_avatar(user: UserId) -> [Counter; 1] {
-    [Counter { name: "avatar", key: user.to_string(), max: 10, window: HOUR }]
-}
-
-/// Limit of changes of `user` that end all sent codes, which are password changes and enrolments of one-time passwords:
-/// 10 in an hour. Otherwise an attacker who knows the password could always prevent its reset.
-pub fn of_change_ending_codes(user: UserId) -> [Counter; 1] {
-    [Counter { name: "password-change", key: user.to_string(), max: 10, window: HOUR }]
-}
-
-/// Limit of exports of `user`: 10 in an hour, because each of them may read and store many megabytes.
-pub fn of_export(user: UserId) -> [Counter; 1] {
-    [Counter { name: "export", key: user.to_string(), max: 10, window: HOUR }]
 }
 
 /// Counts `work` by `counters`, unless it fails.

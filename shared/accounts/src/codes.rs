@@ -7,6 +7,7 @@ use common::{ApiError, Client, ErrorCode};
 use domain::{
     CommitteeId, CountryCodes, E164, Email, Instant, UserId,
     code::{self, Challenge, Code, CodeKind, SendMethod},
+    limits,
     outbox::{Notification, Recipient},
     user::User,
 };
@@ -47,7 +48,7 @@ impl Codes {
             outbox: setup.keys.parse(Key::Outbox)?,
             interval: setup.settings.seconds("MESSAGE_INTERVAL_SECONDS", 60)?,
             countries: setup.settings.parse("SMS_COUNTRY_CODES", "216")?,
-            texts_per_day: setup.settings.number("SMS_CODES_PER_DAY", 2_000)?,
+            texts_per_day: setup.settings.number("SMS_CODES_PER_DAY", limits::TEXTS_IN_ALL.max)?,
         })
     }
 
@@ -84,7 +85,7 @@ impl Codes {
         let _ = attempts::reserve(&self.store, &counters, now).await?;
         let [interval, quarter, day] =
             message_limits::of_code(CodeKind::Email, user.email.as_str(), self.interval);
-        let of_address = message_limits::of_pending_address(email);
+        let of_address = Counter::of(limits::CODES_TO_ADDRESS, email);
         let counters = [interval, quarter, day, of_address];
         message_limits::reserve(&self.store, &counters, now).await
     }
@@ -213,7 +214,7 @@ impl Codes {
             let challenge = email_challenge(email);
             return self.issue_and_commit(kind, challenge, Some(user), to, now).await;
         }
-        let counters = [message_limits::of_pending_address(email)];
+        let counters = [Counter::of(limits::CODES_TO_ADDRESS, email)];
         let challenge = pending_email_challenge(email, user.user_id);
         self.issue_within(&counters, kind, challenge, user, to, now).await
     }

@@ -4,75 +4,53 @@ use std::time::Duration;
 
 use common::{ApiError, Client};
 use domain::{
-    Email, Instant, UserId,
+    Instant, UserId,
     code::{Challenge, CodeKind},
+    limits,
     outbox::Recipient,
     user::User,
 };
 use store::{Counter, Reservation, Store};
 
-const QUARTER_HOUR: Duration = Duration::from_secs(15 * 60);
-const HOUR: Duration = Duration::from_secs(60 * 60);
-const DAY: Duration = Duration::from_secs(86_400);
-
-/// Codes of `kind` for `account`: 1 per `interval`, 3 in 15 minutes, 10 a day.
+/// Codes of `kind` for `account`, one per `interval`.
 pub fn of_code(kind: CodeKind, account: &str, interval: Duration) -> [Counter; 3] {
-    let counter = |name, max, window| Counter {
-        name,
-        key: format!("{} {account}", kind.as_str()),
-        max,
-        window,
-    };
+    let key = format!("{} {account}", kind.as_str());
+    let per_interval = Counter::of(limits::CODES_INTERVAL, &key);
     [
-        counter("MessagesPerInterval", 1, interval),
-        counter("MessagesPerQuarterHour", 3, QUARTER_HOUR),
-        counter("MessagesPerDay", 10, DAY),
+        Counter { window: interval, ..per_interval },
+        Counter::of(limits::CODES_SOON, &key),
+        Counter::of(limits::CODES, key),
     ]
 }
 
-/// Requests of `user` for a new address: 1 per `interval`, 3 in 15 minutes, 10 a day, and 20 per network in an hour.
+/// Requests of `user` for a new address, one per `interval`.
 pub fn of_email_change(user: UserId, client: &Client, interval: Duration) -> [Counter; 4] {
-    let counter = |name, max, window| Counter { name, key: user.to_string(), max, window };
+    let per_interval = Counter::of(limits::EMAIL_CHANGE_INTERVAL, user);
     [
-        counter("email-change-interval", 1, interval),
-        counter("email-change-quarter", 3, QUARTER_HOUR),
-        counter("email-change-day", 10, DAY),
-        Counter {
-            name: "email-change-network",
-            key: client.network.clone(),
-            max: 20,
-            window: HOUR,
-        },
+        Counter { window: interval, ..per_interval },
+        Counter::of(limits::EMAIL_CHANGE_SOON, user),
+        Counter::of(limits::EMAIL_CHANGE, user),
+        Counter::of(limits::EMAIL_CHANGE_NETWORK, &client.network),
     ]
 }
 
-/// Mails with codes to an address that accounts want but do not have: 20 a day, of all accounts together.
-pub fn of_pending_address(email: &Email) -> Counter {
-    Counter { name: "MessagesPerAddress", key: email.to_string(), max: 20, window: DAY }
-}
-
-/// Text messages with codes: 5 a day per account and number. Mails are not limited here, but make the same write.
+/// Text messages with codes. Mails are not limited here, but make the same write.
 pub fn of_texts(user: Option<&User>, to: &Recipient, challenge: Challenge) -> Counter {
-    let (key, max) = match (user, to) {
-        (Some(user), Recipient::Sms(_)) => (account_and_number(user), 5),
-        _ => (challenge.to_string(), u64::MAX),
-    };
-    Counter { name: TEXTS, key, max, window: DAY }
+    match (user, to) {
+        (Some(user), Recipient::Sms(_)) => Counter::of(limits::TEXTS, account_and_number(user)),
+        _ => Counter { max: u64::MAX, ..Counter::of(limits::TEXTS, challenge) },
+    }
 }
 
-/// Text messages to the number of `user`, which they have not verified: 5 a day per account and number, 10 a day per
-/// number, 20 per network in an hour, and `per_day` in all. They limit what it costs to have strangers texted.
+/// Text messages to the number of `user`, which they have not verified, `per_day` in all.
 pub fn of_unverified_number(user: &User, client: &Client, per_day: u64) -> [Counter; 4] {
-    let counter = |name, key, max, window| Counter { name, key, max, window };
     [
-        counter(TEXTS, account_and_number(user), 5, DAY),
-        counter("TextsPerNumber", number(user), 10, DAY),
-        counter("TextsPerNetwork", client.network.clone(), 20, HOUR),
-        counter("TextsInAll", "all".to_owned(), per_day, DAY),
+        Counter::of(limits::TEXTS, account_and_number(user)),
+        Counter::of(limits::TEXTS_TO_NUMBER, number(user)),
+        Counter::of(limits::TEXTS_NETWORK, &client.network),
+        Counter { max: per_day, ..Counter::of(limits::TEXTS_IN_ALL, "all") },
     ]
 }
-
-const TEXTS: &str = "TextsPerAccount";
 
 fn account_and_number(user: &User) -> String {
     format!("{} {}", user.user_id, number(user))

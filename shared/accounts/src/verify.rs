@@ -6,10 +6,11 @@ use common::{ApiError, Client};
 use domain::{
     Email, Instant, UserId,
     code::{Challenge, Code, CodeKind},
+    limits,
 };
 use futures_util::future::join_all;
 use identity::code::id_of_link;
-use store::{Reservation, StoreError};
+use store::{Counter, Reservation, StoreError};
 
 use crate::{
     Codes, attempts,
@@ -122,7 +123,7 @@ impl Codes {
         client: &Client,
         now: Instant,
     ) -> Result<Option<VerifiedCode>, ApiError> {
-        let counters = attempts::of_code(client);
+        let counters = [Counter::of(limits::CODE_NETWORK, &client.network)];
         let (reserved, (counted, mut codes)) =
             tokio::join!(attempts::reserve(&self.store, &counters, now), tried);
         let reserved = match (reserved, counted) {

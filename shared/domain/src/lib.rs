@@ -20,6 +20,7 @@ mod error;
 pub mod file;
 pub mod id;
 mod instant;
+pub mod limits;
 pub mod login_activity;
 pub mod mail_stop;
 pub mod otp;

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use domain::Instant;
+use domain::{Instant, limits::Limit};
 use futures_util::future::join_all;
 
 use crate::{
@@ -25,6 +25,14 @@ pub struct Counter {
     pub max: u64,
     /// Length of the window.
     pub window: Duration,
+}
+
+impl Counter {
+    /// The counter of `limit` for `key`.
+    pub fn of(limit: Limit, key: impl ToString) -> Self {
+        let Limit { name, max, window } = limit;
+        Self { name, key: key.to_string(), max, window }
+    }
 }
 
 /// Counts added in advance to several counters; by default to none. They stay unless they are released.

@@ -107,13 +107,13 @@ fn existing_keys(cloud: &Cloud, pattern: &Pattern, number: &str) -> Result<Strin
     let mut keys: BTreeMap<String, usize> = BTreeMap::new();
     for item in cloud.items(pattern.table)? {
         let key = text(&item[pk]["S"]);
-        let is_sort_key = !has_text_sk || text(&item[sk]["S"]).starts_with(prefix(&pattern.sk));
-        if !key.is_empty() && key.starts_with(prefix(&pattern.pk)) && is_sort_key {
+        let is_sort_key = !has_text_sk || text(&item[sk]["S"]).starts_with(prefix(pattern.sk));
+        if !key.is_empty() && key.starts_with(prefix(pattern.pk)) && is_sort_key {
             *keys.entry(key.to_owned()).or_default() += 1;
         }
     }
     let rows = keys.iter().take(MAX_SHOWN).map(|(key, count)| {
-        let fields = [("pattern", number), ("pk", key.as_str()), ("sk", prefix(&pattern.sk))];
+        let fields = [("pattern", number), ("pk", key.as_str()), ("sk", prefix(pattern.sk))];
         format!(
             "<li><a href=\"{}\"><code>{}</code></a> {}</li>\n",
             link("/_local/tables", &fields),

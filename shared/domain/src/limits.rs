@@ -1,0 +1,89 @@
+//! The limits that counters hold: wrong attempts, messages, and requests that cost much. The fixed limit of requests per
+//! minute, quotas and the tries of one code are not among them.
+
+use std::time::Duration;
+
+const QUARTER_HOUR: Duration = Duration::from_secs(15 * 60);
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// A limit: so many in a window, for each key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// What is counted; a name in PascalCase is also the metric of what was refused.
+    pub name: &'static str,
+    /// The most in one window.
+    pub max: u64,
+    /// The length of the window.
+    pub window: Duration,
+}
+
+/// Declares the limits, in a form that reads as a table.
+macro_rules! limits {
+    ($($(#[$meta:meta])* $limit:ident $name:literal $max:literal $window:ident;)+) => {
+        $($(#[$meta])* pub const $limit: Limit = Limit { name: $name, max: $max, window: $window };)+
+    };
+}
+
+limits! {
+    /// Wrong passwords, at sign-in and wherever the current password is required, per account and network.
+    PASSWORD_HERE "password-account-network" 10 QUARTER_HOUR;
+    /// The same, per account.
+    PASSWORD "password-account" 100 QUARTER_HOUR;
+    /// The same, per network.
+    PASSWORD_NETWORK "password-network" 50 QUARTER_HOUR;
+    /// Wrong codes, by mail or text message, per network. The tries of one code are stored with it.
+    CODE_NETWORK "code-network" 30 HOUR;
+    /// Wrong answers of passkeys, per network. Nothing is counted per account: a signature cannot be guessed.
+    PASSKEY_NETWORK "passkey-network" 50 QUARTER_HOUR;
+    /// Wrong one-time passwords, per session or pending sign-in.
+    OTP_CHALLENGE "otp-challenge" 5 HOUR;
+    /// The same, per account.
+    OTP "otp-account" 10 HOUR;
+    /// Wrong recovery codes, per session or pending sign-in. They have counters of their own, so that an attacker who
+    /// exhausts the others does not lock out the owner.
+    RECOVERY_CHALLENGE "recovery-challenge" 5 HOUR;
+    /// The same, per account and network: a recovery code is too long to be guessed from many networks.
+    RECOVERY_HERE "recovery-account-network" 10 HOUR;
+    /// Valid registrations, successful or not, per network; the setting `REGISTER_PER_HOUR` changes it. A whole class
+    /// may register from one network.
+    REGISTRATION "register" 60 HOUR;
+    /// Pictures of an account, accepted or not, because each of them is decoded.
+    AVATAR "avatar" 10 HOUR;
+    /// Changes of an account that end all sent codes: passwords and enrolments of one-time passwords. Otherwise an
+    /// attacker who knows the password could always prevent its reset.
+    ENDING_CODES "password-change" 10 HOUR;
+    /// Exports of an account, because each of them may read and store many megabytes.
+    EXPORT "export" 10 HOUR;
+    /// Codes of one kind per account, besides one per interval.
+    CODES_SOON "MessagesPerQuarterHour" 3 QUARTER_HOUR;
+    /// The same, in a day.
+    CODES "MessagesPerDay" 10 DAY;
+    /// Codes of one kind per account; the interval is a setting.
+    CODES_INTERVAL "MessagesPerInterval" 1 QUARTER_HOUR;
+    /// Requests of an account for a new address; the interval is a setting.
+    EMAIL_CHANGE_INTERVAL "email-change-interval" 1 QUARTER_HOUR;
+    /// The same, in a quarter of an hour.
+    EMAIL_CHANGE_SOON "email-change-quarter" 3 QUARTER_HOUR;
+    /// The same, in a day.
+    EMAIL_CHANGE "email-change-day" 10 DAY;
+    /// The same, per network.
+    EMAIL_CHANGE_NETWORK "email-change-network" 20 HOUR;
+    /// Mails with codes to an address that accounts want but do not have, of all accounts together.
+    CODES_TO_ADDRESS "MessagesPerAddress" 20 DAY;
+    /// Text messages with codes per account and number.
+    TEXTS "TextsPerAccount" 5 DAY;
+    /// Text messages to a number that nobody verified. These and the next two limit what it costs to have strangers
+    /// texted.
+    TEXTS_TO_NUMBER "TextsPerNumber" 10 DAY;
+    /// The same, per network.
+    TEXTS_NETWORK "TextsPerNetwork" 20 HOUR;
+    /// The same, in all; the setting `SMS_CODES_PER_DAY` changes it.
+    TEXTS_IN_ALL "TextsInAll" 2000 DAY;
+    /// Notifications to a mailbox, besides codes. Otherwise changes of the account would flood it with mail.
+    NOTIFICATIONS "NotificationsToVerified" 100 DAY;
+    /// The same, to one that is not verified and may belong to someone else.
+    NOTIFICATIONS_UNVERIFIED "NotificationsToUnverified" 10 DAY;
+    /// Codes to a mailbox to which mails are stopped: with one of them its owner proves that it receives mails.
+    CODES_TO_STOPPED "CodesToStopped" 1 DAY;
+}
