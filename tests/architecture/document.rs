@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use common::{ErrorCode, Message};
+use domain::Language;
 use serde_json::{Value, json};
 use tests::Document;
 
@@ -37,9 +38,10 @@ fn pairs(value: &Value, found: &mut Vec<(String, String)>) {
 
 #[test]
 fn document_examples_have_the_codes_and_texts_of_the_service() {
-    let refusals = ErrorCode::ALL.iter().map(|one| (one.code(), one.text()));
-    let table: BTreeMap<&str, &str> =
-        refusals.chain(Message::ALL.iter().map(|one| (one.code(), one.text()))).collect();
+    let refusals = ErrorCode::ALL.iter().map(|one| (one.code(), one.text(Language::French)));
+    let table: BTreeMap<&str, &str> = refusals
+        .chain(Message::ALL.iter().map(|one| (one.code(), one.text(Language::French))))
+        .collect();
     let mut examples = Vec::new();
     pairs(Document::get().root(), &mut examples);
     assert!(examples.len() > 20);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use common::{ErrorCode, Message, RequestCost};
+use domain::Language;
 use http::{HeaderMap, Response};
 use serde_json::Value;
 use store::Cost;
@@ -81,7 +82,7 @@ impl Answer {
             (error_code.status().as_u16(), error_code.code()),
             "{self:?}"
         );
-        assert_eq!(json["message"]["RESPONSE_TEXT"], error_code.text());
+        assert_eq!(json["message"]["RESPONSE_TEXT"], error_code.text(Language::French));
         assert_eq!(json["code"], self.status);
     }
 

@@ -4,17 +4,17 @@ use axum::extract::State;
 use common::{
     ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, SuperAdmin, input, success,
 };
-use domain::{CommitteeId, audit::AuditEntry, committee::CommitteeChange};
+use domain::{CommitteeId, audit::AuditEntry};
 use identity::random;
 
 use crate::{
     CommitteeResponse, Committees,
-    fields::{Presence, read},
+    fields::{Given, read},
 };
 
 input! {
     pub(crate) struct UpdateCommitteeRequest {
-        change: CommitteeChange = group(|fields| read(fields, Presence::Optional)),
+        given: Given = group(|fields| read(fields, false)),
     }
 }
 
@@ -30,7 +30,7 @@ pub(crate) async fn change(
     let change = || async {
         let before = store.committee(id).await?;
         let before = before.ok_or(ErrorCode::CommitteeNotFound)?;
-        let after = before.clone().changed(request.change.clone());
+        let after = request.given.changing(&before)?;
         let mut tx = store.transaction();
         if after != before {
             let audit_id = random::id(now);

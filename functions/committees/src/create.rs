@@ -2,20 +2,18 @@
 
 use axum::extract::State;
 use common::{ApiResult, Input, Message, Now, SuperAdmin, input, success};
-use domain::{CommitteeId, audit::AuditEntry, committee::Committee};
+use domain::{CommitteeId, audit::AuditEntry};
 use identity::random;
+use serde_json::json;
 
 use crate::{
     CommitteeResponse, Committees,
-    fields::{Presence, read},
+    fields::{Given, read},
 };
 
 input! {
-    /// The committee with a placeholder identifier.
     pub(crate) struct CreateCommitteeRequest {
-        committee: Committee = group(|fields| {
-            Committee::new(CommitteeId::NONE, read(fields, Presence::Required)?)
-        }),
+        given: Given = group(|fields| read(fields, true)),
     }
 }
 
@@ -25,8 +23,10 @@ pub(crate) async fn create(
     SuperAdmin(admin): SuperAdmin,
     Input(request): Input<CreateCommitteeRequest>,
 ) -> ApiResult<CommitteeResponse> {
-    let committee =
-        Committee { committee_id: CommitteeId::new(random::id(now)), ..request.committee };
+    let committee = request.given.changing(json!({
+        "committeeID": CommitteeId::new(random::id(now)), "VAT": "", "address": "", "isActive": true,
+        "secondaryEmail": null, "secondaryPhone": "",
+    }))?;
     let (actor, audit_id) = (admin.user.user_id, random::id(now));
     let mut tx = state.store.transaction();
     tx.create_committee(&committee);

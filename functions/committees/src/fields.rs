@@ -1,65 +1,93 @@
 //! Reads the fields of a committee from a request body.
 
-use common::{Fields, InvalidValue, flag, integer, text, text_or_empty};
-use domain::{E164, Line, committee::CommitteeChange};
-use serde_json::Value;
+use common::{ApiError, Fields, InvalidValue, flag, integer, text, text_or_empty};
+use domain::{E164, Email, Instant, Line, ShortCode, committee::Committee};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// Postal codes have four digits in Tunisia and five in its neighbouring countries.
 const MAX_POSTAL_CODE: u32 = 99_999;
 
-/// Whether the fields without a default are required.
-#[derive(Clone, Copy)]
-pub(crate) enum Presence {
-    /// For a new committee.
-    Required,
-    /// For a change.
-    Optional,
-}
+/// The valid fields of a request, as they are stored.
+#[derive(Clone)]
+pub(crate) struct Given(Map<String, Value>);
 
-impl Presence {
-    fn read<T>(
-        self,
-        fields: &mut Fields,
-        name: &str,
-        read: impl FnOnce(Value) -> Result<T, InvalidValue>,
-    ) -> Option<Option<T>> {
-        match self {
-            Self::Required => fields.required(name, read).map(Some),
-            Self::Optional => fields.optional(name, read),
+impl Given {
+    /// `before` with these fields.
+    pub(crate) fn changing(&self, before: impl Serialize) -> Result<Committee, ApiError> {
+        let mut after = serde_json::to_value(before)?;
+        if let Some(fields) = after.as_object_mut() {
+            fields.extend(self.0.clone());
         }
+        Ok(serde_json::from_value(after)?)
     }
 }
 
-/// Reads all fields except the identifier.
-pub(crate) fn read(fields: &mut Fields, presence: Presence) -> Option<CommitteeChange> {
-    let name_arabe = presence.read(fields, "nameArabe", text);
-    let name_latin = presence.read(fields, "nameLatin", text);
-    let kind = presence.read(fields, "type", text);
-    let date_of_est = presence.read(fields, "dateOfEst", text);
-    let vat = fields.optional("VAT", text_or_empty::<Line<30>>);
-    let address = fields.optional("address", text_or_empty::<Line<300>>);
-    let region = presence.read(fields, "region", text);
-    let city = presence.read(fields, "city", text);
-    let postal_code = presence.read(fields, "postalCode", integer(0..=MAX_POSTAL_CODE));
-    let is_active = fields.optional("isActive", flag);
-    let primary_email = presence.read(fields, "primaryEmail", text);
-    let secondary_email = fields.patch("secondaryEmail", text);
-    let primary_phone = presence.read(fields, "primaryPhone", text);
-    let secondary_phone = fields.optional("secondaryPhone", text_or_empty::<E164>);
-    Some(CommitteeChange {
-        name_arabe: name_arabe?,
-        name_latin: name_latin?,
-        r#type: kind?,
-        date_of_est: date_of_est?,
-        vat: vat?,
-        address: address?,
-        region: region?,
-        city: city?,
-        postal_code: postal_code?,
-        is_active: is_active?,
-        primary_email: primary_email?,
-        secondary_email: secondary_email?,
-        primary_phone: primary_phone?,
-        secondary_phone: secondary_phone?,
-    })
+/// Reads all fields except the identifier. Those without a default are required if `is_new`.
+pub(crate) fn read(fields: &mut Fields, is_new: bool) -> Option<Given> {
+    let mut reader = Reader { fields, is_new, given: Map::new(), is_valid: true };
+    reader.needed("nameArabe", text::<Line<200>>);
+    reader.needed("nameLatin", text::<Line<200>>);
+    reader.needed("type", text::<ShortCode>);
+    reader.needed("dateOfEst", text::<Instant>);
+    reader.optional("VAT", text_or_empty::<Line<30>>);
+    reader.optional("address", text_or_empty::<Line<300>>);
+    reader.needed("region", text::<Line<100>>);
+    reader.needed("city", text::<Line<100>>);
+    reader.needed("postalCode", integer(0..=MAX_POSTAL_CODE));
+    reader.optional("isActive", flag);
+    reader.needed("primaryEmail", text::<Email>);
+    reader.nullable("secondaryEmail", text::<Email>);
+    reader.needed("primaryPhone", text::<E164>);
+    reader.optional("secondaryPhone", text_or_empty::<E164>);
+    reader.is_valid.then_some(Given(reader.given))
+}
+
+struct Reader<'a> {
+    fields: &'a mut Fields,
+    is_new: bool,
+    given: Map<String, Value>,
+    is_valid: bool,
+}
+
+impl Reader<'_> {
+    fn needed<T: Serialize>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Value) -> Result<T, InvalidValue>,
+    ) {
+        if self.is_new {
+            let value = self.fields.required(name, read);
+            self.keep(name, value.map(Some));
+        } else {
+            self.optional(name, read);
+        }
+    }
+
+    fn optional<T: Serialize>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Value) -> Result<T, InvalidValue>,
+    ) {
+        let value = self.fields.optional(name, read);
+        self.keep(name, value);
+    }
+
+    fn nullable<T: Serialize>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Value) -> Result<T, InvalidValue>,
+    ) {
+        let value = self.fields.patch(name, read);
+        let given = value.map(|patch| (!patch.is_absent()).then(|| patch.value()));
+        self.keep(name, given);
+    }
+
+    fn keep(&mut self, name: &str, value: Option<Option<impl Serialize>>) {
+        match value.map(|given| given.map(serde_json::to_value)) {
+            Some(None) => {}
+            Some(Some(Ok(value))) => drop(self.given.insert(name.to_owned(), value)),
+            Some(Some(Err(_))) | None => self.is_valid = false,
+        }
+    }
 }

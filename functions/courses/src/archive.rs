@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{ApiResult, Message, Now, Path, Permitted, rights::WriteCourses, success};
-use domain::{CourseId, course::State as Stage};
+use domain::{CourseId, course::CourseState};
 
 use crate::{CourseResponse, Courses, rights::writable};
 
@@ -13,6 +13,7 @@ pub(crate) async fn archive(
     Path(id): Path<CourseId>,
 ) -> ApiResult<CourseResponse> {
     let allowed = |course| writable(course, &writer.person);
-    let (course, _) = courses.transition(id, Stage::Archived, &writer.person, now, allowed).await?;
+    let (course, _) =
+        courses.transition(id, CourseState::Archived, &writer.person, now, allowed).await?;
     success(Message::CourseArchived, CourseResponse { course })
 }

@@ -7,7 +7,7 @@ use common::{
 };
 use domain::{
     CourseId, Instant,
-    course::{Course, State as Stage},
+    course::{Course, CourseState},
     question::placed,
     user::User,
 };
@@ -59,10 +59,10 @@ pub(crate) async fn change(
                 let before = changeable(Some(before), &writer.person)?;
                 request.check_conditions(&before, stored.etag, &headers)?;
                 let after = request.content.clone().replacing(&before, now);
-                if after.outline.state == Stage::Published {
+                if after.summary.state == CourseState::Published {
                     ready(publication_errors(&after))?;
                 }
-                tx.change_course(&before.outline, &after);
+                tx.change_course(&before.summary, &after);
                 Ok::<_, ApiError>((tx, (Message::CourseUpdated, after)))
             },
             |_| None,
@@ -95,7 +95,7 @@ impl UpdateCourseRequest {
         headers: &HeaderMap,
     ) -> Result<(), ErrorCode> {
         let etag = etag.unwrap_or_default();
-        let is_same_version = self.version.is_none_or(|version| version == before.outline.version);
+        let is_same_version = self.version.is_none_or(|version| version == before.summary.version);
         if is_same_version && if_match_holds(headers, &etag) && if_none_match_holds(headers, &etag)
         {
             Ok(())

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use common::{ApiResult, Listed, Paging, QueryInput, Verified, choice, input, ok};
 use domain::{
-    course::{Course, State as Stage},
+    course::{Course, CourseState},
     permissions::{Reach, Right},
     user::User,
 };
@@ -13,7 +13,7 @@ use crate::Courses;
 
 input! {
     pub(crate) struct CommitteeCoursesQuery {
-        state: Option<Stage> = optional("state", choice),
+        state: Option<CourseState> = optional("state", choice),
     }
 }
 
@@ -28,7 +28,7 @@ pub(crate) async fn list(
     let list = paging.open(&courses.cursors, &lists)?;
     let mut page = courses.store.courses(&lists, list.position(), list.limit).await?;
     // The list of an author also contains drafts of a former committee.
-    page.items.retain(|course| course.outline.committee_id == person.user.committee_id);
+    page.items.retain(|course| course.summary.committee_id == person.user.committee_id);
     ok(list.listed("courses", page)?)
 }
 
@@ -41,12 +41,14 @@ impl CommitteeCoursesQuery {
             Reach::Own => Some(CourseList::OfAuthor(user.user_id, stage)),
             Reach::Committee | Reach::Everywhere => Some(CourseList::OfCommittee(committee, stage)),
         };
-        let published = || Some(CourseList::OfCommittee(committee, Stage::Published));
+        let published = || Some(CourseList::OfCommittee(committee, CourseState::Published));
         let lists = match self.state {
-            None => [published(), unpublished(Right::ReadDrafts, Stage::Draft)],
-            Some(Stage::Published) => [published(), None],
-            Some(Stage::Draft) => [unpublished(Right::ReadDrafts, Stage::Draft), None],
-            Some(Stage::Archived) => [unpublished(Right::WriteCourses, Stage::Archived), None],
+            None => [published(), unpublished(Right::ReadDrafts, CourseState::Draft)],
+            Some(CourseState::Published) => [published(), None],
+            Some(CourseState::Draft) => [unpublished(Right::ReadDrafts, CourseState::Draft), None],
+            Some(CourseState::Archived) => {
+                [unpublished(Right::WriteCourses, CourseState::Archived), None]
+            }
         };
         lists.into_iter().flatten().collect()
     }

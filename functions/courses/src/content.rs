@@ -3,7 +3,7 @@
 use common::{Fields, FromFields, text};
 use domain::{
     CommitteeId, CourseId, Instant, UserId, ValueError,
-    course::{Course, CourseDetails, CourseSummary, State},
+    course::{Course, CourseDetails, CourseState, CourseSummary},
     user::User,
 };
 
@@ -37,7 +37,7 @@ impl<S> FromFields<S> for Content {
         let no_user = UserId::NONE;
         let no_time = Instant::from_unix_milliseconds(0);
         Some(Self(Course {
-            outline: CourseSummary {
+            summary: CourseSummary {
                 // Placeholders, which `into_draft` and `replacing` overwrite.
                 course_id: CourseId::NONE,
                 committee_id: CommitteeId::NONE,
@@ -53,7 +53,7 @@ impl<S> FromFields<S> for Content {
                 city: city?,
                 start_at: start_at?,
                 end_at: end_at?,
-                state: State::Draft,
+                state: CourseState::Draft,
                 version: 1,
                 question_count: 0,
                 created_by: no_user,
@@ -74,25 +74,25 @@ impl<S> FromFields<S> for Content {
 impl Content {
     /// A new draft with this content in the committee of `author`.
     pub(crate) fn into_draft(self, id: CourseId, author: &User, now: Instant) -> Course {
-        let Self(Course { outline, details }) = self;
+        let Self(Course { summary, details }) = self;
         let (committee_id, created_by) = (author.committee_id, author.user_id);
-        let outline = CourseSummary {
+        let summary = CourseSummary {
             course_id: id,
             committee_id,
             created_by,
             created_at: now,
             updated_at: now,
-            ..outline
+            ..summary
         };
-        Course { outline, details }
+        Course { summary, details }
     }
 
     /// The course `before` with this content instead of its own.
     pub(crate) fn replacing(self, before: &Course, now: Instant) -> Course {
-        let Self(Course { outline, details }) = self;
-        let kept = &before.outline;
+        let Self(Course { summary, details }) = self;
+        let kept = &before.summary;
         before.changed(now, |course| {
-            course.outline = CourseSummary {
+            course.summary = CourseSummary {
                 course_id: kept.course_id,
                 committee_id: kept.committee_id,
                 state: kept.state,
@@ -100,7 +100,7 @@ impl Content {
                 created_by: kept.created_by,
                 created_at: kept.created_at,
                 published_at: kept.published_at,
-                ..outline
+                ..summary
             };
             course.details = details;
         })

@@ -42,7 +42,7 @@ pub(crate) async fn copy(
     let questions: Vec<Question> = copied.collect();
     let mut tx = courses.store.transaction();
     tx.new_course(&course, questions.clone());
-    tx.record_audit(&AuditEntry::of_copy(random::id(now), actor, id, &course.outline, now));
+    tx.record_audit(&AuditEntry::of_copy(random::id(now), actor, id, &course.summary, now));
     match tx.commit().await? {
         CommitOutcome::Committed => {
             let questions = placed(questions);

@@ -18,7 +18,7 @@ use common::{ApiError, Cursors, ErrorCode, FieldError, InvalidValue, Routes, Sig
 use domain::{
     CourseId, Instant,
     audit::AuditEntry,
-    course::{Course, State as Stage},
+    course::{Course, CourseState},
     question::PlacedQuestion,
 };
 use identity::random;
@@ -67,7 +67,7 @@ impl Courses {
     async fn transition(
         &self,
         id: CourseId,
-        stage: Stage,
+        stage: CourseState,
         person: &SignedIn,
         now: Instant,
         allowed: impl Fn(Option<Course>) -> Result<Course, ErrorCode>,
@@ -76,15 +76,15 @@ impl Courses {
         let transition = || async {
             let mut tx = self.store.transaction();
             let before = allowed(self.store.course(id).await?)?;
-            if before.outline.state == stage {
+            if before.summary.state == stage {
                 return Ok((tx, (before, false)));
             }
-            if stage == Stage::Published {
+            if stage == CourseState::Published {
                 self.require_ready(&before, person).await?;
             }
             let after = before.brought_to(stage, now);
-            let audit = AuditEntry::of_course(random::id(now), actor, &before.outline, stage, now);
-            tx.change_course(&before.outline, &after);
+            let audit = AuditEntry::of_course(random::id(now), actor, &before.summary, stage, now);
+            tx.change_course(&before.summary, &after);
             tx.record_audit(&audit);
             Ok::<_, ApiError>((tx, (after, true)))
         };
@@ -97,7 +97,7 @@ impl Courses {
     /// # Errors
     /// `COURSE_NOT_READY_MESSAGE` with all errors.
     async fn require_ready(&self, course: &Course, person: &SignedIn) -> Result<(), ApiError> {
-        let id = course.outline.committee_id;
+        let id = course.summary.committee_id;
         let is_active = if id == person.committee.committee_id {
             person.committee.is_active
         } else {

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{ApiResult, Message, Now, Path, Permitted, rights::PublishCourses, success};
-use domain::{CourseId, course::State as Stage};
+use domain::{CourseId, course::CourseState};
 
 use crate::{CourseResponse, Courses, rights::publishable};
 
@@ -15,7 +15,7 @@ pub(crate) async fn publish(
 ) -> ApiResult<CourseResponse> {
     let allowed = |course| publishable(course, &publisher.person);
     let (course, was_moved) =
-        courses.transition(id, Stage::Published, &publisher.person, now, allowed).await?;
+        courses.transition(id, CourseState::Published, &publisher.person, now, allowed).await?;
     let message = if was_moved { Message::CoursePublished } else { Message::AlreadyPublished };
     success(message, CourseResponse { course })
 }

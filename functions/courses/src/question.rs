@@ -65,7 +65,7 @@ pub(crate) async fn change(
             return Err(ErrorCode::QuestionsLimit.into());
         }
         let mut tx = courses.store.transaction();
-        tx.set_questions(&before.outline, questions, now);
+        tx.set_questions(&before.summary, questions, now);
         Ok::<_, ApiError>((tx, PlacedQuestion { question, order }))
     };
     let question = courses.store.update(change, |_| None).await?;
@@ -82,7 +82,7 @@ pub(crate) async fn remove(
         let (before, mut questions) = courses.changeable(&writer, course).await?;
         questions.remove(place_of(id, &questions)?);
         let mut tx = courses.store.transaction();
-        tx.set_questions(&before.outline, questions, now);
+        tx.set_questions(&before.summary, questions, now);
         Ok::<_, ApiError>((tx, ()))
     };
     courses.store.update(remove, |_| None).await?;

@@ -81,7 +81,7 @@ pub(crate) async fn add(
             return Err(ErrorCode::QuestionsLimit.into());
         }
         let mut tx = courses.store.transaction();
-        tx.set_questions(&course.outline, all, now);
+        tx.set_questions(&course.summary, all, now);
         Ok::<_, ApiError>((tx, first))
     };
     let first = courses.store.update(add, |_| None).await?;

@@ -2,7 +2,7 @@
 
 use common::{ErrorCode, SignedIn};
 use domain::{
-    course::{Course, CourseSummary, State},
+    course::{Course, CourseState, CourseSummary},
     permissions::Right,
 };
 
@@ -12,10 +12,10 @@ use domain::{
 /// `COURSE_NOT_FOUND_MESSAGE`, or `ACCOUNT_NOT_VERIFIED_MESSAGE` when only the verification is missing.
 pub(crate) fn visible(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
     let course = course.ok_or(ErrorCode::CourseNotFound)?;
-    let state = course.outline.state;
-    if !may(person, state.read_right(), &course.outline) {
+    let state = course.summary.state;
+    if !may(person, state.read_right(), &course.summary) {
         Err(ErrorCode::CourseNotFound)
-    } else if state == State::Published {
+    } else if state == CourseState::Published {
         Ok(course)
     } else {
         person.require_verified().map(|()| course)
@@ -48,11 +48,11 @@ pub(crate) fn publishable(course: Option<Course>, person: &SignedIn) -> Result<C
 
 fn permitted(course: Option<Course>, person: &SignedIn, right: Right) -> Result<Course, ErrorCode> {
     let course = visible(course, person)?;
-    if may(person, right, &course.outline) { Ok(course) } else { Err(ErrorCode::Forbidden) }
+    if may(person, right, &course.summary) { Ok(course) } else { Err(ErrorCode::Forbidden) }
 }
 
 fn not_archived(course: Course) -> Result<Course, ErrorCode> {
-    if course.outline.state == State::Archived {
+    if course.summary.state == CourseState::Archived {
         Err(ErrorCode::CourseArchived)
     } else {
         Ok(course)

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{ApiResult, Message, Now, Path, Permitted, rights::PublishCourses, success};
-use domain::{CourseId, course::State as Stage};
+use domain::{CourseId, course::CourseState};
 
 use crate::{CourseResponse, Courses, rights::publishable};
 
@@ -13,6 +13,7 @@ pub(crate) async fn to_draft(
     Path(id): Path<CourseId>,
 ) -> ApiResult<CourseResponse> {
     let allowed = |course| publishable(course, &publisher.person);
-    let (course, _) = courses.transition(id, Stage::Draft, &publisher.person, now, allowed).await?;
+    let (course, _) =
+        courses.transition(id, CourseState::Draft, &publisher.person, now, allowed).await?;
     success(Message::CourseReturned, CourseResponse { course })
 }

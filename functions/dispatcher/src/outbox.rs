@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use background::{SendOutcome, TextMessage};
 use domain::{
-    E164, Email, Instant, UserId,
+    E164, Email, Instant, Language, UserId,
     code::CodeKind,
     limits,
     outbox::{Notification, OutboxItem, OutboxMessage, Recipient},
@@ -99,10 +99,11 @@ impl Dispatcher {
                 "the domain receives no mail".to_owned(),
             )),
             Recipient::Mail(to) => {
-                let mail = texts::mail(&notification, &name, &to, &self.0.public_url);
+                let mail =
+                    texts::mail(&notification, &name, &to, &self.0.public_url, Language::default());
                 Plan::Mail { to, mail, about, limit }
             }
-            Recipient::Sms(phone) => match texts::sms(&notification) {
+            Recipient::Sms(phone) => match texts::sms(&notification, Language::default()) {
                 Some(text) => Plan::Text(TextMessage {
                     to: E164::from(&phone),
                     text,

@@ -15,7 +15,7 @@ mod single;
 
 use common::{Cursors, ErrorCode, Fields, InvalidValue, Routes, text};
 use domain::{
-    Constraint, CountryCodes, Instant, Mobile,
+    Constraint, CountryCodes, Instant,
     sms::{SenderId, Sending, Type},
     user::User,
 };
@@ -56,8 +56,6 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
             per_committee: settings.number("SMS_PER_COMMITTEE_DAY", 10_000)?,
         },
     };
-    // Parsing the first number loads the numbering plans, which takes 5 ms: done here, where Lambda gives a full CPU.
-    let _ = "+21620000000".parse::<Mobile>();
     Ok(Routes::default()
         .get("/sms", list::list)
         .post("/sms/single", single::send)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use common::{ErrorCode, Fields, InvalidValue, text};
 use domain::{
-    BatchId, E164, Line, SmsId, ValueError,
+    BatchId, E164, Language, Line, SmsId, ValueError,
     batch::Entry,
     sms::{MAX_BYTES, Recipient, Text},
     template::{render, single_braced},
@@ -150,7 +150,7 @@ pub(crate) fn warnings(common: Option<&Text>, recipients: &[RecipientInput]) -> 
             field,
             variable: variable.to_owned(),
             code: ErrorCode::SingleBraces.code().to_owned(),
-            text: ErrorCode::SingleBraces.text().to_owned(),
+            text: ErrorCode::SingleBraces.text(Language::default()).to_owned(),
         })
     };
     common.into_iter().chain(own).filter_map(warning).collect()

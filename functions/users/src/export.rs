@@ -8,7 +8,7 @@ use common::{ApiError, ApiResult, Now, Path, SignedIn, ok};
 use domain::{
     Instant, UserId,
     audit::AuditEntry,
-    course::{Course, State as CourseState},
+    course::{Course, CourseState},
     file::{File, FileView},
     limits,
     login_activity::LoginActivity,
@@ -124,10 +124,10 @@ impl Users {
         )?;
         // Authors who have changed committee or lost a right may no longer read their drafts.
         let (rights, is_verified) = (user.rights(), user.is_verified);
-        courses.retain(|Course { outline, .. }| {
-            let (state, author) = (outline.state, outline.created_by);
+        courses.retain(|Course { summary, .. }| {
+            let (state, author) = (summary.state, summary.created_by);
             (is_verified || state == CourseState::Published)
-                && rights.may(state.read_right(), author, outline.committee_id)
+                && rights.may(state.read_right(), author, summary.committee_id)
         });
         sms.retain(|_| is_verified);
         let may_audit = |actor, committee| rights.may(Right::ReadAudit, actor, committee);

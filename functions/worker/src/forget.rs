@@ -3,7 +3,7 @@
 use background::AT_ONCE;
 use domain::{
     UserId,
-    course::{Course, CourseDetails, State},
+    course::{Course, CourseDetails, CourseState},
     user::{DEFAULT_AVATAR, avatar_key},
 };
 use futures_util::{StreamExt, stream};
@@ -103,7 +103,7 @@ impl Worker {
             CoursesLeft::None => return Ok(CoursesLeft::None),
         };
         let lists: Vec<CourseList> =
-            State::ALL.iter().map(|state| CourseList::OfAuthor(id, *state)).collect();
+            CourseState::ALL.iter().map(|state| CourseList::OfAuthor(id, *state)).collect();
         let page = self.0.store.courses(&lists, position, PAGE).await?;
         for course in page.items {
             self.replace_contact(course).await?;
@@ -114,10 +114,10 @@ impl Worker {
     /// Replaces the contact details of a course by those of its committee.
     async fn replace_contact(&self, listed: Course) -> Result<(), Error> {
         let Services { store, clock, .. } = &*self.0;
-        let Some(before) = store.course(listed.outline.course_id).await? else {
+        let Some(before) = store.course(listed.summary.course_id).await? else {
             return Ok(());
         };
-        let Some(committee) = store.committee(before.outline.committee_id).await? else {
+        let Some(committee) = store.committee(before.summary.committee_id).await? else {
             return Ok(());
         };
         let old = &before.details;
@@ -138,7 +138,7 @@ impl Worker {
         }
         let after = before.changed(clock.now(), |course| course.details = details);
         let mut tx = store.transaction();
-        tx.change_course(&before.outline, &after);
+        tx.change_course(&before.summary, &after);
         if tx.commit().await? == CommitOutcome::Committed {
             Ok(())
         } else {

@@ -188,10 +188,10 @@ async fn add_sessions(store: &Store, now: Instant) -> Result<(), LocalError> {
 async fn add_courses(store: &Store) -> Result<(), LocalError> {
     let questions: Vec<Question> = all("questions", &json!({}))?;
     for mut course in all::<Course>("courses", &json!({ "questionCount": 0 }))? {
-        let id = course.outline.course_id;
+        let id = course.summary.course_id;
         let own = questions.iter().filter(|question| question.course_id == id);
         let own: Vec<Question> = own.cloned().collect();
-        course.outline.question_count = own.len().try_into().unwrap_or(u32::MAX);
+        course.summary.question_count = own.len().try_into().unwrap_or(u32::MAX);
         commit(store, |tx| tx.new_course(&course, own)).await?;
     }
     Ok(())

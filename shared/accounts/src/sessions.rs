@@ -214,7 +214,7 @@ impl Sessions {
 
     /// The account of `person` with its last sign-ins and an access token: the one of the request, or after half of its
     /// lifetime a new one of the same session.
-    pub fn view(
+    pub fn view_with_current_token(
         &self,
         person: SignedIn,
         activity: Vec<LoginActivity>,

@@ -1,6 +1,6 @@
 //! The table of every `RESPONSE_CODE` with its HTTP status and French `RESPONSE_TEXT`.
 
-use domain::ValueError;
+use domain::{Language, ValueError};
 use http::StatusCode;
 
 macro_rules! table {
@@ -27,8 +27,8 @@ macro_rules! table {
             }
 
             /// `RESPONSE_TEXT`.
-            pub const fn text(self) -> &'static str {
-                match self { $(Self::$variant => $text,)* }
+            pub const fn text(self, language: Language) -> &'static str {
+                match (self, language) { $((Self::$variant, Language::French) => $text,)* }
             }
         }
     };
@@ -114,7 +114,7 @@ table! {
         SingleBraces         400 "SMS_SINGLE_BRACES_MESSAGE"         "Ce nom entre accolades simples sera envoyé tel quel. Pour en faire une variable, doublez les accolades."
         AvatarInvalid        400 "AVATAR_INVALID_MESSAGE"            "Cette image ne peut pas servir de photo de profil. Choisissez un fichier PNG, JPEG ou WebP (avec perte, non animé) d’au plus 16 mégapixels."
         CourseNotReady       400 "COURSE_NOT_READY_MESSAGE"          "Il manque à ce cours des informations nécessaires à sa publication."
-        QuestionsLimit       400 "QUESTIONS_LIMIT_MESSAGE"           "Un cours contient au plus 200 questions, dont les textes ne dépassent pas 1 Mo au total."
+        QuestionsLimit       400 "QUESTIONS_LIMIT_MESSAGE"           "Un cours contient au plus 200 questions, dont les textes ne dépassent pas 300 ko au total."
         RecipientOptedOut    400 "RECIPIENT_OPTED_OUT_MESSAGE"       "Ce destinataire ne souhaite plus recevoir de messages."
         SmsBulkRejected      400 "SMS_BULK_REJECTED_MESSAGE"         "Aucun destinataire n’a pu être accepté."
         LimitInvalid         400 "LIMIT_INVALID_MESSAGE"             "La limite doit être un nombre entier de 1 à 100."
@@ -192,10 +192,10 @@ mod tests {
     fn codes_are_unique_and_have_french_texts() {
         let errors = ErrorCode::ALL
             .iter()
-            .map(|error| (error.code(), error.text(), error.status().as_u16()));
-        let messages = Message::ALL
-            .iter()
-            .map(|message| (message.code(), message.text(), message.status().as_u16()));
+            .map(|error| (error.code(), error.text(Language::French), error.status().as_u16()));
+        let messages = Message::ALL.iter().map(|message| {
+            (message.code(), message.text(Language::French), message.status().as_u16())
+        });
         let mut seen = HashSet::new();
         for (code, text, status) in errors.chain(messages) {
             assert!(seen.insert(code), "{code} is a duplicate");

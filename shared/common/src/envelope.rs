@@ -3,6 +3,7 @@
 use std::fmt;
 
 use axum::response::{IntoResponse, Response};
+use domain::Language;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
@@ -29,13 +30,13 @@ pub(crate) struct Text {
 
 impl From<ErrorCode> for Text {
     fn from(code: ErrorCode) -> Self {
-        Self { text: code.text(), code: code.code() }
+        Self { text: code.text(Language::default()), code: code.code() }
     }
 }
 
 impl From<Message> for Text {
     fn from(message: Message) -> Self {
-        Self { text: message.text(), code: message.code() }
+        Self { text: message.text(Language::default()), code: message.code() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::{Constrained, Constraint, Unit, ValueError};
+use domain::{Constrained, Constraint, Language, Unit, ValueError};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::ErrorCode;
@@ -56,7 +56,7 @@ impl Serialize for FieldError {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("field", &self.field)?;
         map.serialize_entry("RESPONSE_CODE", code.code())?;
-        map.serialize_entry("RESPONSE_TEXT", &text(*code, constraint))?;
+        map.serialize_entry("RESPONSE_TEXT", &text(*code, constraint, Language::default()))?;
         for (name, bound) in [("min", constraint.min), ("max", constraint.max)] {
             match bound {
                 Some(bound) if bound.fract() == 0.0 => {
@@ -76,8 +76,9 @@ impl Serialize for FieldError {
     }
 }
 
-/// The French text of `code`, with the bounds of `constraint` if it has those that `code` is about.
-fn text(code: ErrorCode, constraint: &Constraint) -> Cow<'static, str> {
+/// The text of `code`, with the bounds of `constraint` if it has those that `code` is about.
+fn text(code: ErrorCode, constraint: &Constraint, language: Language) -> Cow<'static, str> {
+    let Language::French = language;
     let Constraint { min, max, unit, .. } = constraint;
     let units = match unit {
         Unit::Elements => "éléments",
@@ -120,10 +121,10 @@ fn text(code: ErrorCode, constraint: &Constraint) -> Cow<'static, str> {
             "language" => {
                 "Ce champ doit être un code de langue de deux lettres majuscules, par exemple FR."
             }
-            _ => code.text(),
+            _ => code.text(language),
         }
         .into(),
-        _ => code.text().into(),
+        _ => code.text(language).into(),
     }
 }
 

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    CommitteeId, CourseId, E164, Email, Instant, UserId,
+    CommitteeId, CourseId, E164, Instant, UserId,
     batch::Batch,
     committee::Committee,
-    course::{CourseSummary, State},
+    course::{CourseState, CourseSummary},
     user::User,
 };
 
@@ -70,22 +71,8 @@ pub enum TargetType {
     Subdomain,
 }
 
-/// One changed value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum AuditValue {
-    /// A boolean.
-    Flag(bool),
-    /// A number.
-    Count(u32),
-    /// A string.
-    Text(String),
-    /// JSON `null`.
-    Nothing,
-}
-
 /// Changed values by field name.
-pub type AuditValues = BTreeMap<String, AuditValue>;
+pub type AuditValues = BTreeMap<String, Value>;
 
 /// One entry of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,8 +137,7 @@ impl AuditEntry {
         after: &Committee,
         now: Instant,
     ) -> Self {
-        let old = before.map(committee_values).unwrap_or_default();
-        let new = committee_values(after);
+        let (old, new) = (before.map(values_of), values_of(after));
         Self {
             audit_id,
             actor_id,
@@ -163,8 +149,8 @@ impl AuditEntry {
             target_type: TargetType::Committee,
             target_id: after.committee_id.uuid(),
             committee_id: after.committee_id,
-            before: changed(&old, &new),
-            after: changed(&new, &old),
+            before: old.as_ref().and_then(|old| changed(old, &new)),
+            after: changed(&new, &old.unwrap_or_default()),
             created_at: now,
         }
     }
@@ -183,8 +169,8 @@ impl AuditEntry {
         let digits = number.as_str();
         let last = digits.get(digits.len().saturating_sub(2)..);
         let values = AuditValues::from([
-            ("number".to_owned(), AuditValue::Text(format!("***{}", last.unwrap_or_default()))),
-            ("allCommittees".to_owned(), AuditValue::Flag(committee.is_none())),
+            ("number".to_owned(), format!("***{}", last.unwrap_or_default()).into()),
+            ("allCommittees".to_owned(), committee.is_none().into()),
         ]);
         Self {
             audit_id,
@@ -204,19 +190,16 @@ impl AuditEntry {
         audit_id: Uuid,
         actor_id: UserId,
         before: &CourseSummary,
-        state: State,
+        state: CourseState,
         now: Instant,
     ) -> Self {
-        let values = |state: State| {
-            Some(AuditValues::from([(
-                "state".to_owned(),
-                AuditValue::Text(state.code().to_owned()),
-            )]))
+        let values = |state: CourseState| {
+            Some(AuditValues::from([("state".to_owned(), state.code().into())]))
         };
         let action = match state {
-            State::Published => Action::CoursePublished,
-            State::Draft => Action::CourseReturnedToDraft,
-            State::Archived => Action::CourseArchived,
+            CourseState::Published => Action::CoursePublished,
+            CourseState::Draft => Action::CourseReturnedToDraft,
+            CourseState::Archived => Action::CourseArchived,
         };
         Self {
             audit_id,
@@ -239,7 +222,7 @@ impl AuditEntry {
         copy: &CourseSummary,
         now: Instant,
     ) -> Self {
-        let copied_from = ("copiedFrom".to_owned(), AuditValue::Text(source.to_string()));
+        let copied_from = ("copiedFrom".to_owned(), source.to_string().into());
         Self {
             audit_id,
             actor_id,
@@ -270,10 +253,7 @@ impl AuditEntry {
             target_id: Uuid::new_v5(&Uuid::NAMESPACE_DNS, fqdn.as_bytes()),
             committee_id,
             before: None,
-            after: Some(AuditValues::from([(
-                "fqdn".to_owned(),
-                AuditValue::Text(fqdn.to_owned()),
-            )])),
+            after: Some(AuditValues::from([("fqdn".to_owned(), fqdn.into())])),
             created_at: now,
         }
     }
@@ -290,9 +270,7 @@ impl AuditEntry {
             target_id: batch.batch_id.uuid(),
             committee_id: batch.sending.committee_id,
             before: None,
-            after: Some(
-                counts.map(|(name, count)| (name.to_owned(), AuditValue::Count(count))).into(),
-            ),
+            after: Some(counts.map(|(name, count)| (name.to_owned(), count.into())).into()),
             created_at: batch.sending.created_at,
         }
     }
@@ -312,69 +290,45 @@ const PERSONAL_FIELDS: [&str; 10] = [
     "phone",
 ];
 
-fn masked(name: &str, value: &AuditValue) -> AuditValue {
+/// Fields of an account that the log leaves out: counters, times and secrets that follow from other fields, and what is
+/// not an administrator's to change.
+const HIDDEN_FIELDS: [&str; 13] = [
+    "version",
+    "epoch",
+    "lastActive",
+    "avatar",
+    "avatarNumber",
+    "isOtpVerified",
+    "isPhoneVerified",
+    "isMailboxVerified",
+    "isVerificationWithdrawn",
+    "removalCode",
+    "unverifiedUntil",
+    "passkeySeries",
+    "erasedAt",
+];
+
+fn masked(name: &str, value: &Value) -> Value {
     match value {
-        AuditValue::Text(text) if PERSONAL_FIELDS.contains(&name) && !text.is_empty() => {
-            AuditValue::Text("***".to_owned())
-        }
+        Value::String(text) if PERSONAL_FIELDS.contains(&name) && !text.is_empty() => "***".into(),
         value => value.clone(),
     }
 }
 
 /// Those of `values` that differ from `other`, with masked personal data; `None` if there are none.
 fn changed(values: &AuditValues, other: &AuditValues) -> Option<AuditValues> {
-    let changed: AuditValues = values
-        .iter()
-        .filter(|(name, value)| other.get(*name) != Some(value))
-        .map(|(name, value)| (name.clone(), masked(name, value)))
-        .collect();
+    let of = |values: &AuditValues, name| values.get(name).cloned().unwrap_or(Value::Null);
+    let names = values.keys().chain(other.keys());
+    let names = names.filter(|name| of(values, *name) != of(other, *name));
+    let changed: AuditValues =
+        names.map(|name| (name.clone(), masked(name, &of(values, name)))).collect();
     Some(changed).filter(|values| !values.is_empty())
 }
 
-fn committee_values(committee: &Committee) -> AuditValues {
-    let text = |text: &str| AuditValue::Text(text.to_owned());
-    let second = committee.secondary_email.as_ref().map(Email::as_str);
-    [
-        ("nameArabe", text(committee.name_arabe.as_str())),
-        ("nameLatin", text(committee.name_latin.as_str())),
-        ("type", text(committee.r#type.as_str())),
-        ("dateOfEst", text(&committee.date_of_est.to_string())),
-        ("VAT", text(&committee.vat)),
-        ("address", text(&committee.address)),
-        ("region", text(committee.region.as_str())),
-        ("city", text(committee.city.as_str())),
-        ("postalCode", AuditValue::Count(committee.postal_code)),
-        ("isActive", AuditValue::Flag(committee.is_active)),
-        ("primaryEmail", text(committee.primary_email.as_str())),
-        ("secondaryEmail", second.map_or(AuditValue::Nothing, text)),
-        ("primaryPhone", text(committee.primary_phone.as_str())),
-        ("secondaryPhone", text(&committee.secondary_phone)),
-    ]
-    .into_iter()
-    .map(|(name, value)| (name.to_owned(), value))
-    .collect()
-}
-
-fn values_of(user: &User) -> AuditValues {
-    let text = |text: &str| AuditValue::Text(text.to_owned());
-    let optional = |value: Option<String>| value.map_or(AuditValue::Nothing, AuditValue::Text);
-    [
-        ("name", text(user.name.as_str())),
-        ("lastName", text(user.last_name.as_str())),
-        ("email", text(user.email.as_str())),
-        ("pendingEmail", optional(user.pending_email.as_ref().map(ToString::to_string))),
-        ("phoneCode", text(&user.phone.code)),
-        ("phone", text(&user.phone.number)),
-        ("isActive", AuditValue::Flag(user.is_active)),
-        ("isVerified", AuditValue::Flag(user.is_verified)),
-        ("isOtpEnabled", AuditValue::Flag(user.is_otp_enabled)),
-        ("passkeys", AuditValue::Count(user.passkeys)),
-        ("profile", text(user.profile.code())),
-        ("role", optional(user.role.as_ref().map(ToString::to_string))),
-        ("permissions", AuditValue::Text(user.permissions.to_string())),
-        ("committeeID", AuditValue::Text(user.committee_id.to_string())),
-    ]
-    .into_iter()
-    .map(|(name, value)| (name.to_owned(), value))
-    .collect()
+/// All fields of `target` that the log may show.
+fn values_of<T: Serialize>(target: &T) -> AuditValues {
+    let Ok(Value::Object(fields)) = serde_json::to_value(target) else {
+        return AuditValues::new();
+    };
+    fields.into_iter().filter(|(name, _)| !HIDDEN_FIELDS.contains(&name.as_str())).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CommitteeId, E164, Email, Instant, Line, Patch, ShortCode};
+use crate::{CommitteeId, E164, Email, Instant, Line, ShortCode};
 
 /// A committee with all fifteen fields, as its members see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,53 +61,6 @@ pub struct PublicCommittee {
     pub city: Line<100>,
 }
 
-impl Committee {
-    /// A new committee, active unless `fields` says otherwise; `None` if a field without a default is missing.
-    pub fn new(committee_id: CommitteeId, fields: CommitteeChange) -> Option<Self> {
-        Some(Self {
-            committee_id,
-            name_arabe: fields.name_arabe?,
-            name_latin: fields.name_latin?,
-            r#type: fields.r#type?,
-            date_of_est: fields.date_of_est?,
-            vat: fields.vat.unwrap_or_default(),
-            address: fields.address.unwrap_or_default(),
-            region: fields.region?,
-            city: fields.city?,
-            postal_code: fields.postal_code?,
-            is_active: fields.is_active.unwrap_or(true),
-            primary_email: fields.primary_email?,
-            secondary_email: fields.secondary_email.value(),
-            primary_phone: fields.primary_phone?,
-            secondary_phone: fields.secondary_phone.unwrap_or_default(),
-        })
-    }
-
-    /// The committee with the fields of `change`.
-    #[must_use]
-    pub fn changed(self, change: CommitteeChange) -> Self {
-        let mut secondary_email = self.secondary_email;
-        change.secondary_email.apply(&mut secondary_email);
-        Self {
-            committee_id: self.committee_id,
-            name_arabe: change.name_arabe.unwrap_or(self.name_arabe),
-            name_latin: change.name_latin.unwrap_or(self.name_latin),
-            r#type: change.r#type.unwrap_or(self.r#type),
-            date_of_est: change.date_of_est.unwrap_or(self.date_of_est),
-            vat: change.vat.unwrap_or(self.vat),
-            address: change.address.unwrap_or(self.address),
-            region: change.region.unwrap_or(self.region),
-            city: change.city.unwrap_or(self.city),
-            postal_code: change.postal_code.unwrap_or(self.postal_code),
-            is_active: change.is_active.unwrap_or(self.is_active),
-            primary_email: change.primary_email.unwrap_or(self.primary_email),
-            secondary_email,
-            primary_phone: change.primary_phone.unwrap_or(self.primary_phone),
-            secondary_phone: change.secondary_phone.unwrap_or(self.secondary_phone),
-        }
-    }
-}
-
 impl From<Committee> for PublicCommittee {
     fn from(committee: Committee) -> Self {
         Self {
@@ -119,37 +72,4 @@ impl From<Committee> for PublicCommittee {
             city: committee.city,
         }
     }
-}
-
-/// A partial update of a committee: a field that is `None` or `Absent` stays as it is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CommitteeChange {
-    /// New name in Arabic.
-    pub name_arabe: Option<Line<200>>,
-    /// New name in Latin script.
-    pub name_latin: Option<Line<200>>,
-    /// New type.
-    pub r#type: Option<ShortCode>,
-    /// New date of foundation.
-    pub date_of_est: Option<Instant>,
-    /// New tax number; empty removes it.
-    pub vat: Option<String>,
-    /// New street address; empty removes it.
-    pub address: Option<String>,
-    /// New governorate.
-    pub region: Option<Line<100>>,
-    /// New city.
-    pub city: Option<Line<100>>,
-    /// New postal code.
-    pub postal_code: Option<u32>,
-    /// Whether the committee becomes active or inactive.
-    pub is_active: Option<bool>,
-    /// New main e-mail address.
-    pub primary_email: Option<Email>,
-    /// New second e-mail address; `Null` removes it.
-    pub secondary_email: Patch<Email>,
-    /// New main phone number.
-    pub primary_phone: Option<E164>,
-    /// New second phone number; empty removes it.
-    pub secondary_phone: Option<String>,
 }

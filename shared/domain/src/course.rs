@@ -10,8 +10,8 @@ use crate::{
 };
 
 choice! {
-    /// State of a course: `DRAFT ⇄ PUBLISHED → ARCHIVED`; a draft can also be archived.
-    State {
+    /// CourseState of a course: `DRAFT ⇄ PUBLISHED → ARCHIVED`; a draft can also be archived.
+    CourseState {
         /// Visible to those who may write or publish it.
         Draft "DRAFT"
         /// Visible to every account.
@@ -21,7 +21,7 @@ choice! {
     }
 }
 
-impl State {
+impl CourseState {
     /// The right to read courses in this state.
     pub const fn read_right(self) -> Right {
         match self {
@@ -127,8 +127,8 @@ pub struct CourseSummary {
     pub start_at: Option<Instant>,
     /// Last moment; not before `start_at`.
     pub end_at: Option<Instant>,
-    /// State.
-    pub state: State,
+    /// CourseState.
+    pub state: CourseState,
     /// Number of changes, including those of the questions; guards concurrent updates.
     pub version: u64,
     /// Number of questions.
@@ -162,7 +162,7 @@ pub struct CourseDetails {
 pub struct Course {
     /// The fields that lists contain.
     #[serde(flatten)]
-    pub outline: CourseSummary,
+    pub summary: CourseSummary,
     /// The other fields.
     #[serde(flatten)]
     pub details: CourseDetails,
@@ -199,23 +199,23 @@ impl Course {
     /// The fields that prevent publication, with the error of each and the constraint that a valid value fulfils; empty if
     /// the course may be published. The committee must also be active, which is not checked here.
     pub fn unready(&self) -> Vec<(&'static str, ValueError, Constraint)> {
-        let Self { outline, details } = self;
+        let Self { summary, details } = self;
         let mut errors = Vec::new();
         let mut require = |field, is_present: bool, constraint| {
             if !is_present {
                 errors.push((field, ValueError::Required, constraint));
             }
         };
-        require("courseType", outline.course_type.is_some(), CourseType::constraint());
-        require("sectionOfMatter", outline.section_of_matter.is_some(), Line::<100>::constraint());
+        require("courseType", summary.course_type.is_some(), CourseType::constraint());
+        require("sectionOfMatter", summary.section_of_matter.is_some(), Line::<100>::constraint());
         let is_reachable = details.contact_person.is_some()
             || details.contact_phone.is_some()
             || details.contact_email.is_some();
         require("contactEmail", is_reachable, Email::constraint());
-        if matches!(outline.course_type, Some(CourseType::Onsite | CourseType::Hybrid)) {
-            require("region", outline.region.is_some(), Line::<100>::constraint());
-            require("city", outline.city.is_some(), Line::<100>::constraint());
-            require("location", outline.location.is_some(), Line::<300>::constraint());
+        if matches!(summary.course_type, Some(CourseType::Onsite | CourseType::Hybrid)) {
+            require("region", summary.region.is_some(), Line::<100>::constraint());
+            require("city", summary.city.is_some(), Line::<100>::constraint());
+            require("location", summary.location.is_some(), Line::<300>::constraint());
         }
         let error = match &details.description {
             None => Some(ValueError::Required),
@@ -235,8 +235,8 @@ impl Course {
     pub fn changed(&self, now: Instant, change: impl FnOnce(&mut Self)) -> Self {
         let mut after = self.clone();
         change(&mut after);
-        after.outline.version = self.outline.version + 1;
-        after.outline.updated_at = now.max(self.outline.updated_at);
+        after.summary.version = self.summary.version + 1;
+        after.summary.updated_at = now.max(self.summary.updated_at);
         after
     }
 
@@ -249,29 +249,29 @@ impl Course {
         author: UserId,
         now: Instant,
     ) -> Self {
-        let outline = CourseSummary {
+        let summary = CourseSummary {
             course_id,
-            course_title: title.unwrap_or_else(|| self.outline.course_title.clone()),
+            course_title: title.unwrap_or_else(|| self.summary.course_title.clone()),
             start_at: None,
             end_at: None,
-            state: State::Draft,
+            state: CourseState::Draft,
             version: 1,
             created_by: author,
             created_at: now,
             updated_at: now,
             published_at: None,
-            ..self.outline.clone()
+            ..self.summary.clone()
         };
-        Self { outline, details: self.details.clone() }
+        Self { summary, details: self.details.clone() }
     }
 
     /// The course in `state` since `now`. `publishedAt` keeps the time of the first publication.
     #[must_use]
-    pub fn brought_to(&self, state: State, now: Instant) -> Self {
+    pub fn brought_to(&self, state: CourseState, now: Instant) -> Self {
         self.changed(now, |course| {
-            course.outline.state = state;
-            if state == State::Published {
-                course.outline.published_at.get_or_insert(now);
+            course.summary.state = state;
+            if state == CourseState::Published {
+                course.summary.published_at.get_or_insert(now);
             }
         })
     }

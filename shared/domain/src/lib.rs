@@ -20,6 +20,7 @@ mod error;
 pub mod file;
 pub mod id;
 mod instant;
+mod language;
 pub mod limits;
 pub mod login_activity;
 pub mod mail_stop;
@@ -49,6 +50,7 @@ pub use id::{
     BatchId, CommitteeId, CourseId, FileId, PasskeyId, QuestionId, SessionId, SmsId, UserId,
 };
 pub use instant::Instant;
+pub use language::Language;
 pub use patch::Patch;
 pub use permissions::{Grant, Permissions};
 pub use phone::{CountryCodes, E164, Mobile, Phone};

@@ -29,7 +29,8 @@ pub struct LoginActivity {
     pub agent: Agent,
     /// Time of the sign-in.
     pub created_at: Instant,
-    /// How the person signed in.
+    /// How the person signed in; left out where it is cleared, as in the own account, whose fields are fixed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Method>,
 }
 

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use crate::{
     Instant,
-    audit::{Action, AuditEntry, AuditValue, AuditValues, TargetType},
+    audit::{Action, AuditEntry, AuditValues, TargetType},
     choice::choice,
     user::User,
 };
@@ -30,7 +30,7 @@ impl AuditEntry {
         now: Instant,
     ) -> Self {
         let values = |cause: StopCause| {
-            let cause = AuditValue::Text(cause.code().to_owned());
+            let cause = cause.code().into();
             AuditValues::from([("mailStop".to_owned(), cause)])
         };
         Self {

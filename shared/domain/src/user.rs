@@ -4,7 +4,7 @@ mod views;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::views::{Account, Card, EditableAccount, MaskedSecrets, OwnAccount};
+pub use self::views::{Account, Card, EditableAccount, OwnAccount, SecretFields};
 
 use crate::{
     CommitteeId, CountryCodes, Email, Instant, Line, Name, Permissions, Phone, Profile, UserId,

@@ -2,7 +2,7 @@
 //! the formats of their secrets; recovery codes.
 
 use data_encoding::{BASE32_NOPAD, HEXLOWER};
-use domain::{Email, Instant, UserId, user::MaskedSecrets};
+use domain::{Email, Instant, UserId, user::SecretFields};
 use totp_rs::{Algorithm, Builder};
 
 use crate::{
@@ -144,7 +144,7 @@ pub fn masked_secrets(
     email: &Email,
     is_verified: bool,
     tried_out: Option<&Secret>,
-) -> MaskedSecrets {
+) -> SecretFields {
     let derive = |purpose| sealer.derive(purpose, user_id.uuid().as_bytes());
     let passwordless_base32 = BASE32_NOPAD.encode(&derive("passwordless-decoy")[..20]);
     let forms = if is_verified {
@@ -160,7 +160,7 @@ pub fn masked_secrets(
             |secret| secret.forms(email),
         )
     };
-    MaskedSecrets {
+    SecretFields {
         otp_hex: forms.hex,
         otp_ascii: forms.ascii,
         otp_auth_url: forms.url,

@@ -10,7 +10,7 @@ mod part;
 mod passkeys;
 
 use domain::{
-    Email, Instant,
+    Email, Instant, Language,
     agent::Agent,
     code::{CodeKind, LIFE},
     outbox::Notification,
@@ -35,7 +35,14 @@ pub struct Mail {
 
 /// The mail about `notification` to the address `to` of a person with the first name `name`. `public_url` is
 /// the URL of the front end, without a trailing slash.
-pub fn mail(notification: &Notification, name: &str, to: &Email, public_url: &str) -> Mail {
+pub fn mail(
+    notification: &Notification,
+    name: &str,
+    to: &Email,
+    public_url: &str,
+    language: Language,
+) -> Mail {
+    let Language::French = language;
     let (subject, body) = words(notification, to, public_url);
     let [start, end] = [greeting(name), CLOSING.to_owned()].map(Part::Paragraph);
     let parts: Vec<Part> = [start].into_iter().chain(body).chain([end]).collect();
@@ -50,7 +57,8 @@ pub fn mail(notification: &Notification, name: &str, to: &Email, public_url: &st
 
 /// The text message about a code; `None` for all other notifications. It is one segment: at most 160
 /// characters of the GSM 03.38 basic alphabet, which has no ç, ê or ’.
-pub fn sms(notification: &Notification) -> Option<String> {
+pub fn sms(notification: &Notification, language: Language) -> Option<String> {
+    let Language::French = language;
     let Notification::Code { kind, digits, .. } = notification else {
         return None;
     };

@@ -5,7 +5,7 @@ use domain::{CommitteeId, committee::Committee};
 use crate::{
     Page, Part, Store, StoreError, Transaction,
     keys::{self},
-    table::{ListedItem, Order},
+    table::{ListedItem, Order, text},
     write::Write,
 };
 
@@ -46,26 +46,13 @@ impl Transaction {
     /// both kept. The condition fails (`Part::Committee`) when one of them has changed since `before` was read.
     pub fn change_committee(&mut self, before: &Committee, after: &Committee) {
         let id = before.committee_id;
-        let mut update = Write::at(&keys::committee(id));
-        let (was, is) = (update.serialised(before), update.serialised(after));
-        let changed = is.iter().filter(|(field, value)| was.get(*field) != Some(value));
-        let (mut sets, mut conditions) = (Vec::new(), vec!["attribute_exists(pk)".to_owned()]);
-        for (number, (field, value)) in changed.enumerate() {
-            sets.push(format!("card.#f{number} = :v{number}"));
-            update = update.name(format!("#f{number}"), field);
-            update = update.attribute(format!(":v{number}"), value.clone());
-            if let Some(old) = was.get(field) {
-                conditions.push(format!("card.#f{number} = :o{number}"));
-                update = update.attribute(format!(":o{number}"), old.clone());
-            }
-        }
+        let mut update = Write::at(&keys::committee(id))
+            .when("attribute_exists(pk)")
+            .set_changed(before, after, true);
         if before.name_latin != after.name_latin {
-            sets.push("listSk = :place".to_owned());
             let index_key = keys::committee_index_key(id, after.name_latin.as_str());
-            update = update.text(":place", &index_key.sk);
+            update = update.set(&["listSk"], text(&index_key.sk));
         }
-        let update =
-            update.when(conditions.join(" AND ")).expression(format!("SET {}", sets.join(", ")));
         self.update(Part::Committee, update);
     }
 }

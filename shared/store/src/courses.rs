@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{
     CommitteeId, CourseId, UserId,
-    course::{Course, CourseDetails, CourseSummary, State},
+    course::{Course, CourseDetails, CourseState, CourseSummary},
 };
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub(crate) struct Stored {
 
 impl From<Stored> for Course {
     fn from(stored: Stored) -> Self {
-        Self { outline: stored.card, details: stored.details }
+        Self { summary: stored.card, details: stored.details }
     }
 }
 
@@ -36,9 +36,9 @@ impl From<Stored> for Course {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CourseList {
     /// The courses of a committee in one state.
-    OfCommittee(CommitteeId, State),
+    OfCommittee(CommitteeId, CourseState),
     /// The courses of an author in one state.
-    OfAuthor(UserId, State),
+    OfAuthor(UserId, CourseState),
 }
 
 impl Store {
@@ -60,8 +60,8 @@ impl Store {
         let mut page = Page::merged(
             pages,
             limit,
-            |course| keys::change_of(&course.outline),
-            |course| course.outline.course_id,
+            |course| keys::change_of(&course.summary),
+            |course| course.summary.course_id,
         );
         let mut bytes = 0;
         let fits = page.items.iter().take_while(|course| {
@@ -72,7 +72,7 @@ impl Store {
         let fits = fits.count().max(1);
         if page.items.len() > fits {
             page.items.truncate(fits);
-            page.last = page.items.last().map(|course| keys::change_of(&course.outline));
+            page.last = page.items.last().map(|course| keys::change_of(&course.summary));
         }
         Ok(page)
     }
@@ -107,19 +107,19 @@ impl Transaction {
     pub fn change_course(&mut self, before: &CourseSummary, after: &Course) {
         let update = course_update(before.course_id, "card.version = :before");
         let update = update.number(":before", before.version);
-        let mut sets = vec!["card = :card".to_owned(), "details = :details".to_owned()];
-        let mut update = update.value(":card", &after.outline).value(":details", &after.details);
-        let mut attributes = index_attributes(&after.outline);
-        if has_other_words(before, &after.outline) {
-            attributes.extend(words_due(&after.outline));
+        let mut update =
+            update.set_value(&["card"], &after.summary).set_value(&["details"], &after.details);
+        let mut attributes = index_attributes(&after.summary);
+        if has_other_words(before, &after.summary) {
+            attributes.extend(words_due(&after.summary));
         }
         for (name, value) in attributes {
-            sets.push(format!("{name} = :{name}"));
-            update = update.attribute(format!(":{name}"), value);
+            update = update.set(&[&name], value);
         }
-        let is_published = keys::published_index_key(&after.outline).is_some();
-        let removed = if is_published { "" } else { " REMOVE publishedPk, publishedSk" };
-        self.update(Part::Course, update.expression(format!("SET {}{removed}", sets.join(", "))));
+        if keys::published_index_key(&after.summary).is_none() {
+            update = update.unset(&["publishedPk"]).unset(&["publishedSk"]);
+        }
+        self.update(Part::Course, update);
     }
 }
 
@@ -128,12 +128,12 @@ pub(crate) fn course_update(id: CourseId, condition: &str) -> Write {
 }
 
 pub(crate) fn course_put(course: &Course) -> Write {
-    let stored = Stored { card: course.outline.clone(), details: course.details.clone() };
-    let put = keys::course(course.outline.course_id)
+    let stored = Stored { card: course.summary.clone(), details: course.details.clone() };
+    let put = keys::course(course.summary.course_id)
         .holding(&stored)
-        .with(index_attributes(&course.outline));
-    if course.outline.state == State::Published {
-        put.with(words_due(&course.outline))
+        .with(index_attributes(&course.summary));
+    if course.summary.state == CourseState::Published {
+        put.with(words_due(&course.summary))
     } else {
         put
     }
@@ -151,7 +151,7 @@ fn index_attributes(course: &CourseSummary) -> Item {
 /// Whether `after` has other search words than `before`.
 fn has_other_words(before: &CourseSummary, after: &CourseSummary) -> bool {
     let words = |course: &CourseSummary| {
-        if course.state == State::Published { course.words() } else { Vec::new() }
+        if course.state == CourseState::Published { course.words() } else { Vec::new() }
     };
     words(before) != words(after)
 }

@@ -1,6 +1,6 @@
 //! Bulk import of courses: items in DynamoDB JSON, in the state that they have after the worker has indexed them.
 
-use domain::course::{Course, State};
+use domain::course::{Course, CourseState};
 use serde_json::Value;
 
 use crate::{
@@ -16,18 +16,18 @@ use crate::{
 /// write a [`count_item`] for each of its [`terms`].
 pub fn items_of(course: &Course) -> Result<Vec<Value>, StoreError> {
     let mut item = course_put(course).into_item()?;
-    if course.outline.state == State::Published {
+    if course.summary.state == CourseState::Published {
         // As the worker leaves it.
         item.retain(|name, _| name != "duePk" && name != "dueAt");
         item.insert("foundBy".to_owned(), value(&terms(course))?);
     }
-    let entries = entries(&course.outline).into_iter().map(Write::into_item);
+    let entries = entries(&course.summary).into_iter().map(Write::into_item);
     std::iter::once(Ok(item)).chain(entries).map(|item| json(item?)).collect()
 }
 
 /// The terms under which the search index has `course`.
 pub fn terms(course: &Course) -> Vec<String> {
-    crate::words::terms(&course.outline)
+    crate::words::terms(&course.summary)
 }
 
 /// The item that counts `courses` published courses with `term`.

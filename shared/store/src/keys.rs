@@ -31,7 +31,7 @@
 //!
 //! A DynamoDB partition serves 1,000 write units and 3,000 read units per second, whatever the table's size
 //! (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html>). With
-//! courses of 2 KB, outlines of 0.7 KB and pages of 20 (writes that many people share: `tests/api/heat.rs`):
+//! courses of 2 KB, summaries of 0.7 KB and pages of 20 (writes that many people share: `tests/api/heat.rs`):
 //!
 //! | partition | units per request | maximum per second |
 //! |---|---|---|

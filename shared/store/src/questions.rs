@@ -71,13 +71,13 @@ fn as_read(
 impl Transaction {
     /// Creates `course` with `questions`. The condition fails (`Part::Course`) when its id is taken.
     pub fn new_course(&mut self, course: &Course, questions: Vec<Question>) {
-        let version = course.outline.version;
+        let version = course.summary.version;
         let put = course_put(course);
         if questions.is_empty() {
             self.put_new(Part::Course, put);
         } else {
             self.put_new(Part::Course, put.with_value("questionsVersion", &version));
-            self.put_questions(course.outline.course_id, version, questions);
+            self.put_questions(course.summary.course_id, version, questions);
         }
     }
 

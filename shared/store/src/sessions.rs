@@ -13,7 +13,7 @@ use domain::{
 use crate::{
     CommitOutcome, Credentials, Page, Part, Reservation, Store, StoreError, Transaction,
     keys::{self, LOGINS, SESSIONS, Table},
-    table::{Item, ListedItem, read, ttl},
+    table::{Item, ListedItem, number, read, ttl},
     users::unless_erased,
     write::Write,
 };
@@ -284,25 +284,18 @@ impl Transaction {
         let (before, after) = (before.entries(), after.entries());
         let changed = after.iter().filter(|(name, at)| before.get(*name) != Some(*at));
         let removed = before.keys().filter(|name| !after.contains_key(*name));
-        let (mut set, mut remove) = (Vec::new(), Vec::new());
         let mut update = Write::at(&keys::devices(user));
-        for (index, (name, at)) in changed.enumerate() {
-            set.push(format!("#set{index} = :set{index}"));
-            update = update.name(format!("#set{index}"), name).number(format!(":set{index}"), at);
+        for (name, at) in changed {
+            update = update.set(&[name], number(at));
         }
-        for (index, name) in removed.enumerate() {
-            remove.push(format!("#remove{index}"));
-            update = update.name(format!("#remove{index}"), name);
-        }
-        if set.is_empty() {
+        if !update.has_changes() {
             return;
         }
-        let mut expression = format!("SET #ttl = :ttl, {}", set.join(", "));
-        if !remove.is_empty() {
-            expression = format!("{expression} REMOVE {}", remove.join(", "));
+        for name in removed {
+            update = update.unset(&[name]);
         }
-        let end = now.after(login_activity::RETENTION).unix_seconds();
-        let update = update.expression(expression).name("#ttl", "ttl").number(":ttl", end);
+        let (name, end) = ttl(now.after(login_activity::RETENTION));
+        let update = update.set(&[&name], end);
         self.update(Part::Devices, update);
     }
 }

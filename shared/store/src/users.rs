@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, DueList},
-    table::{ListedItem, Order, due},
+    table::{ListedItem, Order, due, number, text},
     write::Write,
 };
 
@@ -160,43 +160,30 @@ impl Transaction {
     pub fn change_user(&mut self, before: &User, after: &User) {
         let mut update = Write::at(&keys::user(before.user_id))
             .when("card.version = :before")
-            .number(":before", before.version);
-        let (was, is) = (update.serialised(before), update.serialised(after));
-        let changed = is.iter().filter(|(field, value)| was.get(*field) != Some(value));
-        let mut sets = Vec::new();
-        for (number, (field, value)) in changed.enumerate() {
-            sets.push(format!("card.#s{number} = :s{number}"));
-            update = update.name(format!("#s{number}"), field);
-            update = update.attribute(format!(":s{number}"), value.clone());
-        }
-        if sets.is_empty() {
+            .number(":before", before.version)
+            .set_changed(before, after, false);
+        if !update.has_changes() {
             return;
-        }
-        let mut removes = Vec::new();
-        for (number, field) in was.keys().filter(|field| !is.contains_key(*field)).enumerate() {
-            removes.push(format!("card.#r{number}"));
-            update = update.name(format!("#r{number}"), field);
         }
         let index_key = keys::user_index_key(after);
         if let Some(erased_at) = after.erased_at {
-            removes.extend(["listPk".to_owned(), "listSk".to_owned()]);
-            sets.push("duePk = :erase, dueAt = :erased".to_owned());
             update = update
-                .text(":erase", DueList::Erase.name())
-                .number(":erased", erased_at.unix_milliseconds());
-        } else if before.unverified_until.is_some() && after.unverified_until.is_none() {
-            removes.extend(["duePk".to_owned(), "dueAt".to_owned()]);
-        }
-        if after.erased_at.is_none() && index_key != keys::user_index_key(before) {
-            sets.push("listPk = :listPk, listSk = :listSk".to_owned());
-            update = update.text(":listPk", &index_key.pk).text(":listSk", &index_key.sk);
-        }
-        let removed = if removes.is_empty() {
-            String::new()
+                .unset(&["listPk"])
+                .unset(&["listSk"])
+                .set(&["duePk"], text(DueList::Erase.name()))
+                .set(&["dueAt"], number(erased_at.unix_milliseconds()));
         } else {
-            format!(" REMOVE {}", removes.join(", "))
-        };
-        self.update(Part::User, update.expression(format!("SET {}{removed}", sets.join(", "))));
+            if before.unverified_until.is_some() && after.unverified_until.is_none() {
+                update = update.unset(&["duePk"]).unset(&["dueAt"]);
+            }
+            if index_key != keys::user_index_key(before) {
+                update = index_key
+                    .attributes()
+                    .into_iter()
+                    .fold(update, |update, (name, value)| update.set(&[&name], value));
+            }
+        }
+        self.update(Part::User, update);
         self.update_admins(before, after);
     }
 

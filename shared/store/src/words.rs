@@ -7,7 +7,7 @@
 
 use domain::{
     CourseId, Word,
-    course::{CourseSummary, State},
+    course::{CourseState, CourseSummary},
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ enum Change {
 /// The distinct stems of the words of `course`: at most 320, none while it is not published.
 pub(crate) fn terms(course: &CourseSummary) -> Vec<String> {
     let mut distinct = Vec::new();
-    if course.state == State::Published {
+    if course.state == CourseState::Published {
         for stem in course.words().iter().flat_map(Word::stems) {
             if !distinct.contains(&stem) {
                 distinct.push(stem);
@@ -162,13 +162,9 @@ impl Indexed {
 
     fn unfinished(&self, wanted: &[String]) -> Write {
         let all: Vec<&String> = self.terms.iter().chain(self.added(wanted)).collect();
-        let mut sets = vec!["foundBy = :terms".to_owned()];
-        let mut update = self.update().value(":terms", &all);
-        for (name, value) in words_due(&self.course.card) {
-            sets.push(format!("{name} = :{name}"));
-            update = update.attribute(format!(":{name}"), value);
-        }
-        update.expression(format!("SET {}", sets.join(", ")))
+        let update = self.update().set_value(&["foundBy"], &all);
+        let due = words_due(&self.course.card).into_iter();
+        due.fold(update, |update, (name, value)| update.set(&[&name], value))
     }
 
     /// The condition fails when the course has changed.

@@ -39,6 +39,8 @@ pub(crate) struct Write {
     item: Item,
     condition: Option<String>,
     expression: String,
+    sets: Vec<String>,
+    removes: Vec<String>,
     names: HashMap<String, String>,
     values: Item,
     failure: Option<String>,
@@ -51,6 +53,8 @@ impl Write {
             item: key.item(),
             condition: None,
             expression: String::new(),
+            sets: Vec::new(),
+            removes: Vec::new(),
             names: HashMap::new(),
             values: Item::new(),
             failure: None,
@@ -131,8 +135,83 @@ impl Write {
         }
     }
 
-    /// The attributes of `value`, for expressions that set them one by one.
-    pub(crate) fn serialised<T: Serialize>(&mut self, value: &T) -> Item {
+    /// Sets the attribute at `path`, the names of nested maps, to `value`.
+    pub(crate) fn set(mut self, path: &[&str], value: AttributeValue) -> Self {
+        let (name, placeholder) = (self.path(path), format!(":s{}", self.sets.len()));
+        self.sets.push(format!("{name} = {placeholder}"));
+        self.attribute(placeholder, value).composed()
+    }
+
+    /// Sets the attribute at `path` to the serialised `value`.
+    pub(crate) fn set_value<T: Serialize>(mut self, path: &[&str], value: &T) -> Self {
+        match to_attribute_value(value) {
+            Ok(value) => self.set(path, value),
+            Err(error) => {
+                self.failure = Some(error.to_string());
+                self
+            }
+        }
+    }
+
+    /// Removes the attribute at `path`.
+    pub(crate) fn unset(mut self, path: &[&str]) -> Self {
+        let name = self.path(path);
+        self.removes.push(name);
+        self.composed()
+    }
+
+    /// Whether [`set`](Self::set) or [`unset`](Self::unset) was called.
+    pub(crate) fn has_changes(&self) -> bool {
+        !(self.sets.is_empty() && self.removes.is_empty())
+    }
+
+    /// Sets the fields of `card` in which `after` differs from `before`, and removes those that it lacks. If
+    /// `is_guarded`, it is a condition that the former have not changed since `before` was read.
+    pub(crate) fn set_changed<T: Serialize>(
+        mut self,
+        before: &T,
+        after: &T,
+        is_guarded: bool,
+    ) -> Self {
+        let (was, is) = (self.serialised(before), self.serialised(after));
+        for (field, value) in &is {
+            let old = was.get(field);
+            if old == Some(value) {
+                continue;
+            }
+            if let Some(old) = old.filter(|_| is_guarded) {
+                let (name, placeholder) =
+                    (self.path(&["card", field]), format!(":w{}", self.sets.len()));
+                self = self
+                    .and(&format!("{name} = {placeholder}"))
+                    .attribute(placeholder, old.clone());
+            }
+            self = self.set(&["card", field], value.clone());
+        }
+        let removed = was.keys().filter(|field| !is.contains_key(*field));
+        removed.fold(self, |update, field| update.unset(&["card", field]))
+    }
+
+    fn path(&mut self, path: &[&str]) -> String {
+        let parts = path.iter().map(|part| {
+            let number = self.names.len();
+            let placeholder = format!("#p{number}");
+            self.names.insert(placeholder.clone(), (*part).to_owned());
+            placeholder
+        });
+        parts.collect::<Vec<_>>().join(".")
+    }
+
+    fn composed(self) -> Self {
+        let clause = |verb: &str, parts: &[String]| match parts {
+            [] => String::new(),
+            parts => format!("{verb} {} ", parts.join(", ")),
+        };
+        let expression = clause("SET", &self.sets) + &clause("REMOVE", &self.removes);
+        self.expression(expression)
+    }
+
+    fn serialised<T: Serialize>(&mut self, value: &T) -> Item {
         to_item(value).unwrap_or_else(|error: serde_dynamo::Error| {
             self.failure = Some(error.to_string());
             Item::new()

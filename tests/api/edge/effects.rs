@@ -98,7 +98,7 @@ async fn panic_returns_500_envelope_without_detail() {
         let answer = edge.send(Method::POST, "/api/v1/auth/panic", &[]).await;
         assert_eq!(answer.status(), 500);
         let body = String::from_utf8_lossy(answer.body()).into_owned();
-        let text = ErrorCode::Internal.text();
+        let text = ErrorCode::Internal.text(domain::Language::French);
         assert_eq!(
             body,
             format!(

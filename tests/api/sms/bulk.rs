@@ -153,7 +153,7 @@ async fn dry_run_warns_about_names_in_single_braces() {
     let warning = |field: &str, variable: &str| {
         json!({
             "field": field, "variable": variable, "RESPONSE_CODE": ErrorCode::SingleBraces.code(),
-            "RESPONSE_TEXT": ErrorCode::SingleBraces.text(),
+            "RESPONSE_TEXT": ErrorCode::SingleBraces.text(domain::Language::French),
         })
     };
     let own = "recipients[1].message";

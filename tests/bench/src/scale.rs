@@ -18,7 +18,7 @@ use std::{
 use bench::{Result, Samples, table, write_page};
 use domain::{
     CourseId, Instant, UserId,
-    course::{Course, State},
+    course::{Course, CourseState},
 };
 use form_urlencoded::byte_serialize;
 use identity::random;
@@ -137,7 +137,7 @@ impl Catalogue {
             "city": city,
             "startAt": start_at,
             "endAt": start_at.after(Duration::from_secs(86_400)),
-            "state": if is_published { State::Published } else { State::Draft },
+            "state": if is_published { CourseState::Published } else { CourseState::Draft },
             "version": 1 + u64::from(is_published),
             "questionCount": 0,
             "createdBy": author,
@@ -159,10 +159,10 @@ impl Catalogue {
             let is_middle = number == size / 2;
             let course = self.course(number, is_middle.then_some(own_word.as_str()))?;
             if is_middle {
-                middle = Some(course.outline.course_id);
+                middle = Some(course.summary.course_id);
             }
             items.extend(store::import::items_of(&course)?);
-            if course.outline.state == State::Published {
+            if course.summary.state == CourseState::Published {
                 for term in store::import::terms(&course) {
                     *self.counts.entry(term.clone()).or_default() += 1;
                     changed.insert(term);

@@ -3,7 +3,7 @@ use super::*;
 fn course() -> Course {
     let now = Instant::from_unix_milliseconds(1_800_000_000_000);
     Course {
-        outline: CourseSummary {
+        summary: CourseSummary {
             course_id: CourseId::NONE,
             committee_id: CommitteeId::NONE,
             course_title: "Sécurité électrique".parse().unwrap(),
@@ -18,7 +18,7 @@ fn course() -> Course {
             city: None,
             start_at: None,
             end_at: None,
-            state: State::Draft,
+            state: CourseState::Draft,
             version: 1,
             question_count: 0,
             created_by: UserId::NONE,
@@ -37,8 +37,8 @@ fn course_unready_lists_fields_missing_for_publication() {
         |course: &Course| course.unready().into_iter().map(|(field, ..)| field).collect::<Vec<_>>();
     assert_eq!(fields(&course), ["description", "courseType", "sectionOfMatter", "contactEmail"]);
     course.details.description = Some("x".repeat(19).parse().unwrap());
-    course.outline.course_type = Some(CourseType::Hybrid);
-    course.outline.section_of_matter = Some("Énergie".parse().unwrap());
+    course.summary.course_type = Some(CourseType::Hybrid);
+    course.summary.section_of_matter = Some("Énergie".parse().unwrap());
     course.details.contact_person = Some("Amel".parse().unwrap());
     let length = Constraint::length(20, 20_000, Unit::Characters);
     let line = Line::<100>::constraint;
@@ -52,31 +52,31 @@ fn course_unready_lists_fields_missing_for_publication() {
         ]
     );
     course.details.description = Some("x".repeat(20).parse().unwrap());
-    course.outline.course_type = Some(CourseType::SelfPaced);
+    course.summary.course_type = Some(CourseType::SelfPaced);
     assert_eq!(course.unready(), []);
 }
 
 #[test]
 fn course_words_come_from_title_subtitle_section_and_city() {
     let mut course = course();
-    course.outline.city = Some("تونس العاصمة".parse().unwrap());
-    course.outline.section_of_matter = Some("Sécurité".parse().unwrap());
-    let words: Vec<String> = course.outline.words().iter().map(Word::folded).collect();
+    course.summary.city = Some("تونس العاصمة".parse().unwrap());
+    course.summary.section_of_matter = Some("Sécurité".parse().unwrap());
+    let words: Vec<String> = course.summary.words().iter().map(Word::folded).collect();
     assert_eq!(words, ["securite", "electrique", "تونس", "العاصمه"]);
-    course.outline.course_sub_title = Some(
+    course.summary.course_sub_title = Some(
         (10..100).map(|number| number.to_string()).collect::<Vec<_>>().join(" ").parse().unwrap(),
     );
-    assert_eq!(course.outline.words().len(), 40);
+    assert_eq!(course.summary.words().len(), 40);
 }
 
 #[test]
 fn course_republished_keeps_published_at_and_updated_at_never_falls() {
     let (course, first) = (course(), Instant::from_unix_milliseconds(1_800_000_001_000));
-    let published = course.brought_to(State::Published, first);
+    let published = course.brought_to(CourseState::Published, first);
     let earlier = Instant::from_unix_milliseconds(1_700_000_000_000);
-    let again = published.brought_to(State::Draft, earlier).brought_to(State::Published, earlier);
+    let again = published.brought_to(CourseState::Draft, earlier).brought_to(CourseState::Published, earlier);
     assert_eq!(
-        (again.outline.published_at, again.outline.updated_at, again.outline.version),
+        (again.summary.published_at, again.summary.updated_at, again.summary.version),
         (Some(first), first, 4)
     );
 }

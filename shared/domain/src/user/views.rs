@@ -114,7 +114,7 @@ impl From<User> for Card {
 /// The secret fields of an account's own view: a pending TOTP secret, or decoys. The active secret is never shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct MaskedSecrets {
+pub struct SecretFields {
     /// TOTP secret in hexadecimal.
     pub otp_hex: String,
     /// The secret as ASCII text.
@@ -135,7 +135,7 @@ pub struct OwnAccount {
     #[serde(rename = "LoginActivity")]
     login_activity: Vec<LoginActivity>,
     #[serde(flatten)]
-    secrets: MaskedSecrets,
+    secrets: SecretFields,
     token: String,
 }
 
@@ -147,7 +147,7 @@ impl OwnAccount {
     pub fn new(
         account: Account,
         mut login_activity: Vec<LoginActivity>,
-        secrets: MaskedSecrets,
+        secrets: SecretFields,
         token: String,
     ) -> Self {
         login_activity.truncate(usize::from(Self::ACTIVITY));

@@ -76,8 +76,13 @@ fn assert_mail(mail: &Mail, digits: &[&str]) {
 fn mail_contains_its_code_once_others_none() {
     for kind in KINDS {
         for link in ["", "abcdefGHIJKL"] {
-            let mail =
-                mail(&code(kind, "048213", link), "Amina", &email("amina123456@example.org"), URL);
+            let mail = mail(
+                &code(kind, "048213", link),
+                "Amina",
+                &email("amina123456@example.org"),
+                URL,
+                Language::French,
+            );
             assert_mail(&mail, &["048213"]);
             for words in [&mail.text, &mail.html] {
                 for part in [
@@ -93,7 +98,7 @@ fn mail_contains_its_code_once_others_none() {
         }
     }
     for notification in events(at("2026-11-21T12:26:00Z")) {
-        let mail = mail(&notification, "Amina", &email("amina@example.org"), URL);
+        let mail = mail(&notification, "Amina", &email("amina@example.org"), URL, Language::French);
         assert_mail(&mail, &[]);
         assert!(
             mail.text.contains("le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
@@ -111,7 +116,7 @@ fn first_mail_has_a_second_link_that_removes_the_account() {
     if let Code { removal, .. } = &mut first {
         *removal = Some("ghijkl".to_owned());
     }
-    let text = mail(&first, "", &email("amina@example.org"), URL).text;
+    let text = mail(&first, "", &email("amina@example.org"), URL, Language::French).text;
     let (_, links) = text.split_once("/email-verification#code=abcDEF").unwrap();
     let second = format!("{URL}/not-me#code=ghijkl&email=amina%40example.org\n");
     assert!(links.contains(&second), "{text}");
@@ -126,7 +131,7 @@ fn code_link_points_to_page_of_its_kind() {
         (CodeKind::Reset, format!("/reset-password#code=abcDEF&email={address}")),
         (CodeKind::Email, format!("/email-verification#code=abcDEF&email={address}")),
     ] {
-        let with_link = mail(&code(kind, "123456", "abcDEF"), "Amina", &to, URL);
+        let with_link = mail(&code(kind, "123456", "abcDEF"), "Amina", &to, URL, Language::French);
         let url = format!("{URL}{page}");
         assert!(with_link.text.contains(&format!("{url}\n")), "{}", with_link.text);
         assert_eq!(with_link.text.matches("https://").count(), 1);
@@ -135,10 +140,12 @@ fn code_link_points_to_page_of_its_kind() {
         assert!(with_link.html.contains(&format!("<br>{in_html}</p>")), "{}", with_link.html);
         assert_eq!(with_link.html.matches("https://").count(), 2);
 
-        let Mail { text, html, .. } = mail(&code(kind, "123456", ""), "Amina", &to, URL);
+        let Mail { text, html, .. } =
+            mail(&code(kind, "123456", ""), "Amina", &to, URL, Language::French);
         assert!(!text.contains("://") && !html.contains("://"), "{html}");
     }
-    let phone = mail(&code(CodeKind::Phone, "123456", "abcDEF"), "Amina", &to, URL);
+    let phone =
+        mail(&code(CodeKind::Phone, "123456", "abcDEF"), "Amina", &to, URL, Language::French);
     assert!(!phone.text.contains("://") && !phone.html.contains("://"));
 }
 
@@ -149,15 +156,22 @@ fn sms_is_one_gsm7_segment() {
              ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
     assert_eq!(basic.chars().count(), 127);
     for kind in KINDS {
-        let text = sms(&code(kind, "048213", "abcdef")).unwrap();
+        let text = sms(&code(kind, "048213", "abcdef"), Language::French).unwrap();
         assert!(text.starts_with("Halqa: ") && text.chars().count() <= 160, "{text}");
         assert!(text.chars().all(|letter| basic.contains(letter)), "{text}");
         assert_eq!(runs(&text), ["048213"]);
     }
     let connection = "Halqa: votre code de connexion est 123456. Il est valable 10 minutes. Ne le communiquez à personne.";
-    assert_eq!(sms(&code(CodeKind::Passwordless, "123456", "")).as_deref(), Some(connection));
+    assert_eq!(
+        sms(&code(CodeKind::Passwordless, "123456", ""), Language::French).as_deref(),
+        Some(connection)
+    );
     assert!(
-        events(at("2026-11-21T12:26:00Z")).iter().all(|notification| sms(notification).is_none())
+        events(at("2026-11-21T12:26:00Z")).iter().all(|notification| sms(
+            notification,
+            Language::French
+        )
+        .is_none())
     );
 }
 
@@ -181,8 +195,13 @@ fn greeting_unsafe_name_escaped_or_dropped() {
         ("Gagnez sur evil.example", "Bonjour,", "Bonjour,"),
         ("http://evil", "Bonjour,", "Bonjour,"),
     ] {
-        let mail =
-            mail(&code(CodeKind::Reset, "048213", "abc"), name, &email("a@example.org"), URL);
+        let mail = mail(
+            &code(CodeKind::Reset, "048213", "abc"),
+            name,
+            &email("a@example.org"),
+            URL,
+            Language::French,
+        );
         assert!(mail.text.starts_with(&format!("{greeting}\n\n")), "{}", mail.text);
         assert!(mail.html.contains(&format!("<p>{in_html}</p>")), "{}", mail.html);
     }
@@ -209,7 +228,7 @@ fn new_device_mail_lists_device_in_french() {
             ["<i>", "ab", "inconnu", "2001:db8::1"],
         ),
     ] {
-        let mail = mail(&notification, "Amina", &to, URL);
+        let mail = mail(&notification, "Amina", &to, URL, Language::French);
         let names = ["Navigateur", "Système", "Appareil", "Adresse IP"];
         let moment = "le 21 novembre 2026 à 13 h 26 (heure de Tunis)";
         for (name, value) in names.into_iter().zip(expected).chain([("Quand", moment)]) {
@@ -249,6 +268,7 @@ fn recovery_code_mail_counts_remaining_codes() {
             "",
             &email("a@example.org"),
             URL,
+            Language::French,
         )
         .text
     };
@@ -268,14 +288,14 @@ proptest! {
     ) {
         let to = email(&format!("{local}@example.org"));
         for kind in KINDS {
-            let mail = mail(&code(kind, &digits, &link), &name, &to, URL);
+            let mail = mail(&code(kind, &digits, &link), &name, &to, URL, Language::French);
             prop_assert_eq!(runs(&mail.text), [&digits]);
             prop_assert_eq!(runs(&mail.html), [&digits]);
             prop_assert!(!mail.html.contains("<script") && mail.html.matches("<a ").count() <= 1);
         }
         let device = new_device(&word, &word, &word, &word);
         for notification in events(Instant::from_unix_milliseconds(milliseconds)).into_iter().chain([device]) {
-            let mail = mail(&notification, &name, &to, URL);
+            let mail = mail(&notification, &name, &to, URL, Language::French);
             prop_assert!(runs(&mail.text).is_empty() && runs(&mail.html).is_empty());
             prop_assert!(!mail.text.chars().any(|c| c.is_control() && c != '\n'));
         }

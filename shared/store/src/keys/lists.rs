@@ -2,7 +2,7 @@
 
 use domain::{
     BatchId, CommitteeId, UserId,
-    course::{CourseSummary, State},
+    course::{CourseState, CourseSummary},
     sms::OptOut,
     user::User,
 };
@@ -72,10 +72,10 @@ lists! {
     "users of a committee, by last name and name" users_of(id: CommitteeId)
         LISTING "COMMITTEE#{id}#USERS";
     "courses of a committee in one state, by last change"
-        courses_of(id: CommitteeId, state: State = state.code())
+        courses_of(id: CommitteeId, state: CourseState = state.code())
         LISTING "COMMITTEE#{id}#COURSES#{state}";
     "courses of an author in one state, by last change"
-        courses_by(id: UserId, state: State = state.code())
+        courses_by(id: UserId, state: CourseState = state.code())
         AUTHORED "USER#{id}#COURSES#{state}";
     // A course that is published again keeps its first `publishedAt`, so that it does not appear twice to a client that
     // pages through the list.
@@ -151,7 +151,7 @@ pub(crate) fn authored_index_key(course: &CourseSummary) -> IndexKey {
 
 /// `None` while the course is not published.
 pub(crate) fn published_index_key(course: &CourseSummary) -> Option<IndexKey> {
-    let published_at = course.published_at.filter(|_| course.state == State::Published)?;
+    let published_at = course.published_at.filter(|_| course.state == CourseState::Published)?;
     Some(published_courses().at(format!("{published_at}#{}", course.course_id)))
 }
 
