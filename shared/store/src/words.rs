@@ -43,7 +43,7 @@ struct Indexed {
 }
 
 enum Change {
-    Put(Write),
+    Put(Box<Write>),
     Remove(Key),
 }
 
@@ -98,7 +98,7 @@ impl Store {
             let mut tx = self.transaction();
             for change in changes.by_ref().take(MAX_CHANGES) {
                 match change {
-                    Change::Put(entry) => tx.put(Part::New, entry),
+                    Change::Put(entry) => tx.put(Part::New, *entry),
                     Change::Remove(key) => tx.remove(Part::New, &key),
                 }
             }
@@ -136,7 +136,8 @@ impl Indexed {
     /// between two transactions, so all are written.
     fn changes(&self, wanted: &[String]) -> Vec<Change> {
         let card = &self.course.card;
-        let mut changes: Vec<Change> = entries(card).into_iter().map(Change::Put).collect();
+        let mut changes: Vec<Change> =
+            entries(card).into_iter().map(|entry| Change::Put(Box::new(entry))).collect();
         // Only courses that were published have entries.
         if let Some(published_at) = card.published_at {
             let entry_of = |term: &String| keys::entry(term, published_at, card.course_id);

@@ -74,7 +74,9 @@ fn course_republished_keeps_published_at_and_updated_at_never_falls() {
     let (course, first) = (course(), Instant::from_unix_milliseconds(1_800_000_001_000));
     let published = course.brought_to(CourseState::Published, first);
     let earlier = Instant::from_unix_milliseconds(1_700_000_000_000);
-    let again = published.brought_to(CourseState::Draft, earlier).brought_to(CourseState::Published, earlier);
+    let again = published
+        .brought_to(CourseState::Draft, earlier)
+        .brought_to(CourseState::Published, earlier);
     assert_eq!(
         (again.summary.published_at, again.summary.updated_at, again.summary.version),
         (Some(first), first, 4)
