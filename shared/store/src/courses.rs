@@ -1,5 +1,9 @@
 //! Courses, and the lists by committee, by author and of all published courses.
 
+pub(crate) mod questions;
+mod search;
+pub(crate) mod words;
+
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{
     CommitteeId, CourseId, UserId,

@@ -8,44 +8,17 @@
 //! special to it. The methods of [`Transaction`] collect writes and cannot fail; [`Transaction::commit`] can. A
 //! transaction whose condition fails is not an error but [`CommitOutcome::ConditionFailed`] with the [`Part`].
 
+mod accounts;
 mod audits;
 mod breaker;
-mod codes;
 mod committees;
-mod counters;
 mod courses;
-mod due;
-mod erased;
-mod error;
+mod engine;
 mod files;
-mod idempotency;
 pub mod import;
 pub mod keys;
-mod limits;
-mod mail_stops;
-mod meter;
-mod opt_outs;
-mod otps;
-mod outbox;
-mod passkeys;
-mod questions;
-mod quotas;
-mod rate;
-mod receipts;
-mod retry;
-mod search;
-mod sessions;
+mod messages;
 mod setup;
-mod sms;
-mod sms_lists;
-mod snapshot;
-mod table;
-mod transaction;
-mod turns;
-mod update;
-mod users;
-mod words;
-mod write;
 
 use std::sync::Arc;
 
@@ -55,30 +28,38 @@ use aws_sdk_dynamodb::{
 };
 use aws_types::SdkConfig;
 
+use accounts::{counters::OpenWindows, users};
+pub use accounts::{
+    counters::{Counter, Full, Reservation},
+    erased::{CoursesLeft, Erasure},
+    limits::Window,
+    passkeys::PasskeyOwner,
+    sessions::StoredAccount,
+    users::{Credentials, EmailOwner, NewUser},
+};
 pub use audits::AuditList;
-use counters::OpenWindows;
-pub use counters::{Counter, Full, Reservation};
-pub use courses::CourseList;
-pub use due::{DeadLetter, Due};
-pub use erased::{CoursesLeft, Erasure};
-pub use error::StoreError;
+use courses::words;
+pub use courses::{CourseList, questions::questions_fit};
+pub use engine::{
+    due::{DeadLetter, Due},
+    error::StoreError,
+    meter::{Cost, metered},
+    retry::within,
+    table::Page,
+    transaction::{CommitOutcome, Part, Transaction},
+};
+use engine::{meter, retry, table, write};
 pub use files::DueFile;
-pub use idempotency::{Earlier, Held, Idempotent};
-pub use limits::Window;
-pub use meter::{Cost, metered};
-pub use outbox::{Claimed, Outbound, OutboundMessage};
-pub use passkeys::PasskeyOwner;
-pub use questions::questions_fit;
-pub use quotas::{CountedSms, SmsQuota};
-pub use rate::Slots;
-pub use retry::within;
-pub use sessions::StoredAccount;
+pub use messages::{
+    idempotency::{Earlier, Held, Idempotent},
+    outbox::{Claimed, Outbound, OutboundMessage},
+    quotas::{CountedSms, SmsQuota},
+    rate::Slots,
+    sms::chunk_pk,
+    sms_lists::Senders,
+};
+use messages::{outbox, quotas};
 pub use setup::Setup;
-pub use sms::chunk_pk;
-pub use sms_lists::Senders;
-pub use table::Page;
-pub use transaction::{CommitOutcome, Part, Transaction};
-pub use users::{Credentials, EmailOwner, NewUser};
 
 /// Client of the two tables. Clones share the connections.
 #[derive(Clone, Debug)]
