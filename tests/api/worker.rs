@@ -66,7 +66,7 @@ async fn handle_poisoned_record(world: &World) -> Value {
         "eventName": "INSERT",
         "dynamodb": {
             "Keys": { "pk": { "S": format!("CHUNK#{}", "x".repeat(2048)) } },
-            "NewImage": { "duePk": { "S": "CHUNKS#00" } },
+            "NewImage": { "duePk": { "S": "CHUNKS" } },
             "SequenceNumber": "poisoned",
         },
     }] });

@@ -163,8 +163,7 @@ impl<'a> State<'a> {
             // New accounts are erased after a week, unless they are verified.
             let is_unverified = !item["card"]["unverifiedUntil"].is_null();
             let due = item["duePk"].as_str();
-            let holds =
-                due.map_or(!is_unverified, |due| is_unverified && due.starts_with("UNVERIFIED#"));
+            let holds = due.map_or(!is_unverified, |due| is_unverified && due == "UNVERIFIED");
             promise.check(holds, item);
         }
     }
