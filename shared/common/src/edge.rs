@@ -115,7 +115,8 @@ impl Edge {
         if let Some(Invocation { gateway_id, lambda_id }) = request.extensions().get() {
             span.record("gateway_id", gateway_id).record("lambda_id", lambda_id);
         }
-        self.answer_in_span(request, ip, now, &id).instrument(span).await
+        // A box, because the future has tens of kilobytes, which each layer around it would move.
+        Box::pin(self.answer_in_span(request, ip, now, &id)).instrument(span).await
     }
 
     async fn answer_in_span(
@@ -129,7 +130,7 @@ impl Edge {
         let method = request.method().clone();
         let request_headers = request.headers().clone();
 
-        let handling = within(UPDATE_DEADLINE, self.0.handle(request, ip, now));
+        let handling = within(UPDATE_DEADLINE, Box::pin(self.0.handle(request, ip, now)));
         let (handled, cost) = metered(handling).await;
         let Handled { response, rate_limit } = handled;
         let mut response = headers::finalized(&method, &request_headers, response).await;
