@@ -8,7 +8,6 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
     runtime::{Builder, Runtime},
-    time::Instant,
 };
 
 /// A static is never dropped, and the Tokio runtime must not be, whichever code ends the program.
@@ -53,28 +52,28 @@ pub(crate) fn run(input: &[u8]) {
 }
 
 async fn ask() {
-    let domains = PANEL.domains(PANEL.probe_budget(Instant::now())).await;
+    let domains = PANEL.domains(PANEL.deadline()).await;
     if let Some(domains) = known(domains) {
         let name = &domains.main_domain;
         assert!(!name.is_empty() && *name == name.trim().to_lowercase(), "{name:?}");
     }
-    if let Some(all) = known(PANEL.databases(PANEL.probe_budget(Instant::now())).await) {
+    if let Some(all) = known(PANEL.databases(PANEL.deadline()).await) {
         assert!(all.iter().all(|one| one.disk_usage_bytes <= 1 << 53));
         let mut engines = all.chunk_by(|one, other| one.engine == other.engine);
         assert!(engines.all(|some| some.is_sorted_by_key(|one| &one.name)));
     }
     let (label, root) = ("a".parse().expect("a label"), "example.org".parse().expect("a domain"));
-    known(PANEL.add_subdomain(&label, &root, PANEL.probe_budget(Instant::now())).await);
+    known(PANEL.add_subdomain(&label, &root, PANEL.deadline()).await);
 }
 
 /// The value, or `None` for an error that may occur here and whose text fits into a log line without the token.
 fn known<T>(result: Result<T, PanelError>) -> Option<T> {
-    use PanelError::{NotSent, TimedOut, TimedOutWaiting, Unreachable};
+    use PanelError::{TimedOut, Unreachable};
     let error = match result {
         Ok(value) => return Some(value),
         Err(error) => error,
     };
-    let cannot_occur = matches!(error, NotSent | Unreachable(_) | TimedOut | TimedOutWaiting);
+    let cannot_occur = matches!(error, Unreachable(_) | TimedOut);
     assert!(!cannot_occur, "{error}");
     let message = error.to_string();
     assert!(message.chars().count() <= 500 && !message.contains(char::is_control), "{message:?}");
