@@ -62,12 +62,12 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
 }
 
 impl Courses {
-    /// Moves the course `id` to `stage` and writes an audit entry; a course in that state stays unchanged.
+    /// Moves the course `id` to `state` and writes an audit entry; a course in that state stays unchanged.
     /// `allowed` checks the permission. Returns the course, and whether its state changed.
     async fn transition(
         &self,
         id: CourseId,
-        stage: CourseState,
+        state: CourseState,
         person: &SignedIn,
         now: Instant,
         allowed: impl Fn(Option<Course>) -> Result<Course, ErrorCode>,
@@ -76,14 +76,14 @@ impl Courses {
         let transition = || async {
             let mut tx = self.store.transaction();
             let before = allowed(self.store.course(id).await?)?;
-            if before.summary.state == stage {
+            if before.summary.state == state {
                 return Ok((tx, (before, false)));
             }
-            if stage == CourseState::Published {
+            if state == CourseState::Published {
                 self.require_ready(&before, person).await?;
             }
-            let after = before.brought_to(stage, now);
-            let audit = AuditEntry::of_course(random::id(now), actor, &before.summary, stage, now);
+            let after = before.brought_to(state, now);
+            let audit = AuditEntry::of_course(random::id(now), actor, &before.summary, state, now);
             tx.change_course(&before.summary, &after);
             tx.record_audit(&audit);
             Ok::<_, ApiError>((tx, (after, true)))

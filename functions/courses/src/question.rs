@@ -96,7 +96,7 @@ fn place_of(id: QuestionId, questions: &[Question]) -> Result<usize, ApiError> {
 
 impl Courses {
     /// The course with its questions, if `writer` may change it.
-    async fn changeable(
+    pub(crate) async fn changeable(
         &self,
         writer: &Permitted<WriteCourses>,
         id: CourseId,

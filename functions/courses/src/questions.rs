@@ -12,7 +12,7 @@ use domain::{
 use identity::random;
 use serde::Serialize;
 
-use crate::{Courses, rights::changeable};
+use crate::Courses;
 
 /// The most questions of one request.
 const MAX_QUESTIONS: usize = 50;
@@ -72,9 +72,7 @@ pub(crate) async fn add(
     });
     let questions: Vec<Question> = created.collect();
     let add = || async {
-        let found = courses.store.course_with_questions(course_id).await?;
-        let (course, mut all) = found.ok_or(ErrorCode::CourseNotFound)?;
-        let course = changeable(Some(course), &writer.person)?;
+        let (course, mut all) = courses.changeable(&writer, course_id).await?;
         let first = all.len() + 1;
         all.extend_from_slice(&questions);
         if !store::questions_fit(&all) {

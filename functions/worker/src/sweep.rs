@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use background::{AT_ONCE, Messages};
+use background::{AT_ONCE, Messages, work_span};
 use domain::Instant;
 use futures_util::{StreamExt, future::join_all, stream};
 use identity::random;
@@ -80,8 +80,7 @@ impl Worker {
         let Some(task) = due.list().and_then(|list| Task::of(list, &due.pk)) else {
             return;
         };
-        let span = tracing::info_span!("work", pk = due.pk);
-        if let Err(failure) = self.perform(task).instrument(span).await {
+        if let Err(failure) = self.perform(task).instrument(work_span(&due.pk)).await {
             self.0.due.postpone(due, &failure, RETRY_DELAY).await;
         }
     }

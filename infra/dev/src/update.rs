@@ -192,7 +192,7 @@ fn keys() -> String {
         let sharded = shards(kind.is_sharded);
         format!("| {} | `{}` | `{}`{sharded} |\n", kind.name, kind.index.name, kind.pk)
     });
-    let due = DueList::ALL.into_iter();
+    let due = DueList::ALL.iter();
     let due = due.map(|list| format!("| `{}`{} |\n", list.name(), shards(list.is_sharded())));
     format!(
         "# Keys of the tables\n\nWritten by `cargo dev update` from `shared/store/src/keys`, whose documentation has the \

@@ -14,7 +14,7 @@ use store::{Counter, Reservation, Store};
 /// Wrong passwords.
 pub fn of_password(email: &Email, client: &Client) -> [Counter; 3] {
     [
-        Counter::of(limits::PASSWORD_HERE, format!("{email} {}", client.network)),
+        Counter::of(limits::PASSWORD_ACCOUNT_NETWORK, format!("{email} {}", client.network)),
         Counter::of(limits::PASSWORD, email),
         Counter::of(limits::PASSWORD_NETWORK, &client.network),
     ]
@@ -32,7 +32,7 @@ pub fn of_otp(user: UserId, challenge: &str) -> [Counter; 2] {
 pub fn of_recovery(user: UserId, challenge: &str, client: &Client) -> [Counter; 2] {
     [
         Counter::of(limits::RECOVERY_CHALLENGE, format!("{user} {challenge}")),
-        Counter::of(limits::RECOVERY_HERE, format!("{user} {}", client.network)),
+        Counter::of(limits::RECOVERY_ACCOUNT_NETWORK, format!("{user} {}", client.network)),
     ]
 }
 

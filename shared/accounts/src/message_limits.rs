@@ -18,7 +18,7 @@ pub fn of_code(kind: CodeKind, account: &str, interval: Duration) -> [Counter; 3
     let per_interval = Counter::of(limits::CODES_INTERVAL, &key);
     [
         Counter { window: interval, ..per_interval },
-        Counter::of(limits::CODES_SOON, &key),
+        Counter::of(limits::CODES_QUARTER_HOUR, &key),
         Counter::of(limits::CODES, key),
     ]
 }
@@ -28,7 +28,7 @@ pub fn of_email_change(user: UserId, client: &Client, interval: Duration) -> [Co
     let per_interval = Counter::of(limits::EMAIL_CHANGE_INTERVAL, user);
     [
         Counter { window: interval, ..per_interval },
-        Counter::of(limits::EMAIL_CHANGE_SOON, user),
+        Counter::of(limits::EMAIL_CHANGE_QUARTER_HOUR, user),
         Counter::of(limits::EMAIL_CHANGE, user),
         Counter::of(limits::EMAIL_CHANGE_NETWORK, &client.network),
     ]

@@ -9,7 +9,7 @@ use store::{Due, Outbound};
 use tokio::{sync::Mutex, time::Instant as Monotonic};
 use tracing::Instrument;
 
-use crate::{AT_ONCE, MessageSender};
+use crate::{AT_ONCE, MessageSender, work_span};
 
 /// How long one sweep sends messages.
 const DRAIN_TIME: Duration = Duration::from_secs(50);
@@ -59,8 +59,8 @@ impl MessageSender {
             }
             if let Some(due) = self.lease(&due).await
                 && let Err(failure) = {
-                    let span = tracing::info_span!("work", pk = due.pk);
-                    messages.deliver(what, &mut slot).instrument(span).await
+                    let work = messages.deliver(what, &mut slot);
+                    work.instrument(work_span(&due.pk)).await
                 }
             {
                 self.postpone(&due, &failure).await;

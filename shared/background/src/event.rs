@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::IgnoredAny};
 use store::keys::DueList;
 use tracing::{Instrument, Span};
 
-use crate::{AT_ONCE, MailFeedback};
+use crate::{AT_ONCE, MailFeedback, work_span};
 
 /// A batch of DynamoDB stream records (<https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html>), log events of a
 /// CloudWatch Logs subscription filter, an event of SES in EventBridge
@@ -115,7 +115,7 @@ where
     let tasks = records.into_iter().filter_map(|record| {
         let task = task_of(&record)?;
         let Change { keys, sequence_number, .. } = record.dynamodb;
-        let span = tracing::info_span!("work", pk = keys.pk.text);
+        let span = work_span(&keys.pk.text);
         Some((sequence_number, task, span))
     });
     let tasks: Vec<(String, T, Span)> = tasks.collect();

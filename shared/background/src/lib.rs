@@ -19,5 +19,10 @@ pub use feedback::MailFeedback;
 pub use outcome::SendOutcome;
 pub use sender::{Claim, MessageSender, TextMessage};
 
+/// The span of the work on the item with the partition key `pk`: all lines of it name that item.
+pub fn work_span(pk: &str) -> tracing::Span {
+    tracing::info_span!("work", pk)
+}
+
 /// Number of concurrent tasks.
 pub const AT_ONCE: usize = 8;

@@ -27,7 +27,7 @@ macro_rules! limits {
 
 limits! {
     /// Wrong passwords, at sign-in and wherever the current password is required, per account and network.
-    PASSWORD_HERE "password-account-network" 10 QUARTER_HOUR;
+    PASSWORD_ACCOUNT_NETWORK "password-account-network" 10 QUARTER_HOUR;
     /// The same, per account.
     PASSWORD "password-account" 100 QUARTER_HOUR;
     /// The same, per network.
@@ -44,7 +44,7 @@ limits! {
     /// exhausts the others does not lock out the owner.
     RECOVERY_CHALLENGE "recovery-challenge" 5 HOUR;
     /// The same, per account and network: a recovery code is too long to be guessed from many networks.
-    RECOVERY_HERE "recovery-account-network" 10 HOUR;
+    RECOVERY_ACCOUNT_NETWORK "recovery-account-network" 10 HOUR;
     /// Valid registrations, successful or not, per network; the setting `REGISTER_PER_HOUR` changes it. A whole class
     /// may register from one network.
     REGISTRATION "register" 60 HOUR;
@@ -56,7 +56,7 @@ limits! {
     /// Exports of an account, because each of them may read and store many megabytes.
     EXPORT "export" 10 HOUR;
     /// Codes of one kind per account, besides one per interval.
-    CODES_SOON "MessagesPerQuarterHour" 3 QUARTER_HOUR;
+    CODES_QUARTER_HOUR "MessagesPerQuarterHour" 3 QUARTER_HOUR;
     /// The same, in a day.
     CODES "MessagesPerDay" 10 DAY;
     /// Codes of one kind per account; the interval is a setting.
@@ -64,7 +64,7 @@ limits! {
     /// Requests of an account for a new address; the interval is a setting.
     EMAIL_CHANGE_INTERVAL "email-change-interval" 1 QUARTER_HOUR;
     /// The same, in a quarter of an hour.
-    EMAIL_CHANGE_SOON "email-change-quarter" 3 QUARTER_HOUR;
+    EMAIL_CHANGE_QUARTER_HOUR "email-change-quarter" 3 QUARTER_HOUR;
     /// The same, in a day.
     EMAIL_CHANGE "email-change-day" 10 DAY;
     /// The same, per network.
@@ -73,8 +73,8 @@ limits! {
     CODES_TO_ADDRESS "MessagesPerAddress" 20 DAY;
     /// Text messages with codes per account and number.
     TEXTS "TextsPerAccount" 5 DAY;
-    /// Text messages to a number that nobody verified. These and the next two limit what it costs to have strangers
-    /// texted.
+    /// Text messages with codes to a number that is not verified. This and the next two limit the cost of messages to
+    /// people who did not ask for them.
     TEXTS_TO_NUMBER "TextsPerNumber" 10 DAY;
     /// The same, per network.
     TEXTS_NETWORK "TextsPerNetwork" 20 HOUR;

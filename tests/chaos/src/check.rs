@@ -212,7 +212,7 @@ impl<'a> State<'a> {
             let holds = owned.remove(&id) == Some(1) && owner.as_ref() == Some(&id);
             promise.check(holds, (email, id, owner));
         }
-        promise.check(owned.is_empty(), ("addresses of nobody", owned));
+        promise.check(owned.is_empty(), ("addresses without an owner", owned));
     }
 
     fn admins(&self, promise: &mut Promise) {

@@ -89,7 +89,7 @@ fn patterns() -> Vec<Pattern> {
     });
     let of_index =
         |name, index, pk| Pattern { name, table: records, index: Some(index), pk, sk: "" };
-    let due = DueList::ALL.into_iter().map(|list| of_index("pending work", &DUE, list.name()));
+    let due = DueList::ALL.iter().map(|list| of_index("pending work", &DUE, list.name()));
     let indexes = [&LISTING, &DUE, &AUTHORED, &PUBLISHED];
     let all = indexes.into_iter().map(|index| of_index("everything", index, ""));
     items.chain(lists).chain(due).chain(all).collect()

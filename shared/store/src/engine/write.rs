@@ -96,13 +96,8 @@ impl Write {
 
     /// Sets an expression attribute value to the serialised `value`.
     pub(crate) fn value<T: Serialize>(mut self, placeholder: &str, value: &T) -> Self {
-        match to_attribute_value(value) {
-            Ok(value) => self.attribute(placeholder, value),
-            Err(error) => {
-                self.failure = Some(error.to_string());
-                self
-            }
-        }
+        let value = self.converted(value);
+        self.attribute(placeholder, value)
     }
 
     /// Sets an expression attribute value.
@@ -126,13 +121,8 @@ impl Write {
 
     /// Adds an attribute to a put: the serialised `value`.
     pub(crate) fn with_value<T: Serialize>(mut self, name: &str, value: &T) -> Self {
-        match to_attribute_value(value) {
-            Ok(value) => self.with([(name.to_owned(), value)]),
-            Err(error) => {
-                self.failure = Some(error.to_string());
-                self
-            }
-        }
+        let value = self.converted(value);
+        self.with([(name.to_owned(), value)])
     }
 
     /// Sets the attribute at `path`, the names of nested maps, to `value`.
@@ -144,13 +134,8 @@ impl Write {
 
     /// Sets the attribute at `path` to the serialised `value`.
     pub(crate) fn set_value<T: Serialize>(mut self, path: &[&str], value: &T) -> Self {
-        match to_attribute_value(value) {
-            Ok(value) => self.set(path, value),
-            Err(error) => {
-                self.failure = Some(error.to_string());
-                self
-            }
-        }
+        let value = self.converted(value);
+        self.set(path, value)
     }
 
     /// Removes the attribute at `path`.
@@ -209,6 +194,14 @@ impl Write {
         };
         let expression = clause("SET", &self.sets) + &clause("REMOVE", &self.removes);
         self.expression(expression)
+    }
+
+    /// `value` as an attribute. If it cannot be one, the failure is kept.
+    fn converted<T: Serialize>(&mut self, value: &T) -> AttributeValue {
+        to_attribute_value(value).unwrap_or_else(|error: serde_dynamo::Error| {
+            self.failure = Some(error.to_string());
+            AttributeValue::Null(true)
+        })
     }
 
     fn serialised<T: Serialize>(&mut self, value: &T) -> Item {

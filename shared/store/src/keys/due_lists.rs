@@ -2,63 +2,52 @@
 
 use super::{shard, shards};
 
-/// A list of pending work. The item of a piece of work is in it until the work is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DueList {
+/// Declares the lists, each with the partition key that it has without the number of a shard.
+macro_rules! due_lists {
+    ($($(#[$doc:meta])* $list:ident $name:literal;)+) => {
+        /// A list of pending work. The item of a piece of work is in it until the work is done.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum DueList {
+            $($(#[$doc])* $list,)+
+        }
+
+        impl DueList {
+            /// All lists.
+            pub const ALL: &[Self] = &[$(Self::$list),+];
+
+            /// Its partition key, without the number of a shard.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$list => $name,)+ }
+            }
+        }
+    };
+}
+
+due_lists! {
     /// Mails and codes, until they are sent.
-    Outbox,
+    Outbox "OUTBOX";
     /// Single text messages, until they are sent.
-    Single,
+    Single "SINGLE";
     /// Messages of batches that wait for their turn: their due times are places in the order of sending. Only the sweep
     /// sends them, not the stream.
-    Bulk,
+    Bulk "BULK";
     /// Messages of batches whose turn has come: leased, claimed, or to be sent again.
-    Started,
+    Started "STARTED";
     /// Chunks of batches, until they are expanded into messages.
-    Chunks,
+    Chunks "CHUNKS";
     /// New accounts, until they are verified or erased.
-    Unverified,
+    Unverified "UNVERIFIED";
     /// Erased users, until their data is deleted.
-    Erase,
+    Erase "ERASE";
     /// Courses, until their search entries are current.
-    Words,
+    Words "WORDS";
     /// Files, until they are uploaded or deleted.
-    Files,
+    Files "FILES";
     /// Work that has failed for a day, until an operator handles it.
-    Dead,
+    Dead "DEAD";
 }
 
 impl DueList {
-    /// All lists.
-    pub const ALL: [Self; 10] = [
-        Self::Outbox,
-        Self::Single,
-        Self::Bulk,
-        Self::Started,
-        Self::Chunks,
-        Self::Unverified,
-        Self::Erase,
-        Self::Words,
-        Self::Files,
-        Self::Dead,
-    ];
-
-    /// Its partition key, without the number of a shard.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Outbox => "OUTBOX",
-            Self::Single => "SINGLE",
-            Self::Bulk => "BULK",
-            Self::Started => "STARTED",
-            Self::Chunks => "CHUNKS",
-            Self::Unverified => "UNVERIFIED",
-            Self::Erase => "ERASE",
-            Self::Words => "WORDS",
-            Self::Files => "FILES",
-            Self::Dead => "DEAD",
-        }
-    }
-
     /// Whether it is in 16 partitions, `#00` to `#0f` by a hash of the item's key: the messages of all users pass through.
     /// Every sweep reads each partition, so other lists have one.
     pub const fn is_sharded(self) -> bool {
@@ -68,7 +57,7 @@ impl DueList {
     /// The list with the partition key `due_pk`.
     pub fn of(due_pk: &str) -> Option<Self> {
         let name = due_pk.split('#').next()?;
-        Self::ALL.into_iter().find(|list| list.name() == name)
+        Self::ALL.iter().copied().find(|list| list.name() == name)
     }
 
     /// The partition key of the item with the partition key `pk` in this list.
