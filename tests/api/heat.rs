@@ -1,17 +1,16 @@
-//! What the partitions bear that many people share: the units that `store::keys` documents, and throttling beyond.
+//! What the partitions bear that many people share: the units that `store::keys` documents.
 
 use cloud::strict::Strictness;
 use common::Message;
 use domain::{Grant, Profile};
-use futures_util::future::join_all;
 use serde_json::json;
 use tests::{NewPerson, PASSWORD, World};
 
 /// How often each action is done, by different people.
 const TIMES: u32 = 10;
 
-fn bound(world: &World, hot_writes: u64) {
-    let strictness = Strictness { hot_writes, ..Strictness::default() };
+fn meter(world: &World) {
+    let strictness = Strictness { is_metered: true, ..Strictness::default() };
     world.cloud().set_strictness(strictness);
 }
 
@@ -39,7 +38,7 @@ async fn sign_ins_of_several_people_write_no_common_partition() {
         let account = world.account(&NewPerson::with(Profile::Member)).await;
         emails.push(account.email);
     }
-    bound(&world, 1_000_000);
+    meter(&world);
     for email in &emails {
         world.anonymous().sign_in(email.as_str(), PASSWORD).await;
     }
@@ -50,7 +49,7 @@ async fn sign_ins_of_several_people_write_no_common_partition() {
 async fn registrations_and_mails_write_the_documented_units() {
     let world = World::with(&[("REGISTER_PER_HOUR", "1000")]).await;
     let committee = world.admin().await.user().committee_id;
-    bound(&world, 1_000_000);
+    meter(&world);
     for number in 0..TIMES {
         let payload = json!({
             "name": "Amel", "lastName": "Trabelsi", "email": format!("amel{number}@example.org"),
@@ -73,7 +72,7 @@ async fn text_messages_write_the_documented_units() {
         let person = NewPerson::with(Profile::CommitteeAdmin).granted(&[Grant::SmsBulk]);
         people.push(world.person(person).await);
     }
-    bound(&world, 1_000_000);
+    meter(&world);
     for (number, person) in people.iter().enumerate() {
         let payload = json!({ "to": format!("+2162012345{number}"), "message": "Bonjour" });
         person.post("/sms/single", payload).await.expect_ok();
@@ -103,7 +102,7 @@ async fn publications_write_the_documented_units() {
         let created = created.expect_success(Message::CourseCreated);
         courses.push((trainer, created["course"]["courseID"].as_str().unwrap().to_owned()));
     }
-    bound(&world, 1_000_000);
+    meter(&world);
     for (trainer, id) in &courses {
         let answer = trainer.post(&format!("/courses/{id}/publish"), json!({})).await;
         answer.expect_success(Message::CoursePublished);
@@ -117,31 +116,4 @@ async fn publications_write_the_documented_units() {
             ("listing", "AUDIT#", 1.0),
         ],
     );
-}
-
-/// The committee's list of users serves five units a second, its index entries two or three accounts.
-#[tokio::test]
-async fn throttled_index_refuses_writes_and_loses_no_accepted_one() {
-    let world = World::with(&[("REGISTER_PER_HOUR", "1000")]).await;
-    let committee = world.admin().await.user().committee_id;
-    let before = world.items("records").len();
-    bound(&world, 5);
-    let registrations = (0..40).map(|number| {
-        let (world, payload) = (world.clone(), json!({
-            "name": "Amel", "lastName": "Trabelsi", "email": format!("amel{number}@example.org"),
-            "password": "sept grenadiers en fleur", "committeeID": committee,
-        }));
-        async move { world.anonymous().post("/users/register", payload).await }
-    });
-    let answers = join_all(registrations).await;
-    let accepted = answers.iter().filter(|answer| answer.status == 201).count();
-    let refused = answers.iter().filter(|answer| answer.status == 503).count();
-    assert_eq!(accepted + refused, 40, "{answers:?}");
-    assert!(accepted >= 5 && refused > 0, "{accepted} accepted");
-    let hottest = world.cloud().hottest();
-    let list = hottest.iter().find(|heat| heat.key.ends_with("#USERS")).unwrap();
-    assert!(list.most_writes <= 6.0, "{list:?}");
-    bound(&world, 0);
-    let items = world.items("records").len() - before;
-    assert_eq!(items, 4 * accepted, "address, account, credentials, message");
 }

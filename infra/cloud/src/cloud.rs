@@ -259,8 +259,8 @@ impl Cloud {
         self.tables.set(strictness);
     }
 
-    /// The partitions of tables and indexes that were used since [`set_strictness`](Self::set_strictness) set a bound of
-    /// units, those with the most units first.
+    /// The partitions of tables and indexes that were written since [`set_strictness`](Self::set_strictness) turned the
+    /// meter on, those with the most units first.
     pub fn hottest(&self) -> Vec<Heat> {
         self.tables.hottest()
     }

@@ -46,8 +46,6 @@ pub enum Mode {
     Stale,
     /// Reads the items of a BatchGetItem, or of a Query, up to `delayMs` apart. DynamoDB.
     Torn,
-    /// Throttles partitions of tables and indexes over 1,000 write units or 3,000 read units in a second. DynamoDB.
-    Hot,
     /// Delivers each record of the stream repeatedly, late and beside a poisoned one (see `cargo dev`). DynamoDB.
     Stream,
     /// Closes a connection that was idle for `delayMs` when it is used again. Not for cPanel.
@@ -112,7 +110,7 @@ impl Fault {
         Duration::from_millis(self.delay_ms.unwrap_or(default).min(60_000))
     }
 
-    fn applies_to(&self, service: Service, operation: &str) -> bool {
+    fn applies_to(&self, operation: &str) -> bool {
         let is_write =
             ["UpdateItem", "PutItem", "DeleteItem", "TransactWriteItems"].contains(&operation);
         let function = operation.split_once("::").map(|(_, function)| function);
@@ -126,7 +124,6 @@ impl Fault {
                 Mode::Partial => operation == "BatchGetItem",
                 Mode::Stale => ["GetItem", "BatchGetItem", "Query"].contains(&operation),
                 Mode::Torn => ["BatchGetItem", "Query"].contains(&operation),
-                Mode::Hot => service == Service::Dynamodb && operation != GET_RECORDS,
                 Mode::Stream => operation == GET_RECORDS,
                 // Applies to connections.
                 Mode::Reset => false,
@@ -170,7 +167,7 @@ impl Faults {
 
     /// The fault to inject into this request, if any; counts it down.
     pub fn inject_fault(&self, service: Service, operation: &str) -> Option<Fault> {
-        self.take(service, |fault| fault.applies_to(service, operation))
+        self.take(service, |fault| fault.applies_to(operation))
     }
 
     /// Whether a connection to `service` that was idle for this time is closed when it is used again; counts it down.

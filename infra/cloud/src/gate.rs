@@ -247,7 +247,7 @@ impl CloudEndpoint {
                 fault.error.as_deref().unwrap_or("InternalServerError"),
                 json!({}),
             )),
-            Mode::Stale | Mode::Torn | Mode::Hot | Mode::Stream | Mode::Reset => Ok(answer().await),
+            Mode::Stale | Mode::Torn | Mode::Stream | Mode::Reset => Ok(answer().await),
         }
     }
 

@@ -5,7 +5,6 @@
 
 mod heat;
 mod held;
-mod hot;
 mod item_key;
 mod replica;
 mod torn;
@@ -34,7 +33,7 @@ use crate::{
 /// How long DynamoDB knows a client request token.
 const TOKEN_LIFE: Duration = Duration::from_secs(600);
 
-/// Upper bounds in milliseconds; 0, the default, turns a behaviour off.
+/// Behaviours, most by an upper bound in milliseconds; 0, the default, turns one off.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Strictness {
     /// Each change becomes visible to queries of indexes and to eventually consistent reads up to this long after it
@@ -51,25 +50,19 @@ pub struct Strictness {
     /// A connection that was idle for this long is closed when it is used again, as after a freeze of the function
     /// (<https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html>).
     pub idle_ms: u64,
-    /// Once a partition of a table or an index has used this many write units within a second, it is throttled until the
-    /// second ends; on AWS 1,000
-    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html>). With this or the
-    /// next bound the units of each partition are metered.
-    pub hot_writes: u64,
-    /// The same for read units; on AWS 3,000.
-    pub hot_reads: u64,
+    /// Meters the write units of each partition.
+    pub is_metered: bool,
     /// The seed of the random times.
     pub seed: u64,
 }
 
 impl Strictness {
-    /// With what `fault` adds; the bounds of partitions are those of AWS.
+    /// With what `fault` adds.
     fn with(self, fault: &Fault) -> Self {
         let delay = u64::try_from(fault.delay().as_millis()).unwrap_or(0);
         match fault.mode {
             Mode::Stale => Self { stale_ms: delay, ..self },
             Mode::Torn => Self { torn_ms: delay, ..self },
-            Mode::Hot => Self { hot_writes: 1000, hot_reads: 3000, ..self },
             _ => self,
         }
     }
@@ -160,10 +153,18 @@ impl StrictTables {
             return tables::answer(&self.database, operation, body);
         }
         let request: Value = serde_json::from_slice(body).unwrap_or_default();
-        if strictness.hot_writes > 0 || strictness.hot_reads > 0 {
-            return self.metered(strictness, operation, body, request).await;
+        if !strictness.is_metered || operation == "TransactGetItems" {
+            return self.respond(strictness, operation, body, &request).await;
         }
-        self.respond(strictness, operation, body, &request).await
+        let keys = item_key::of(operation, &request);
+        let old: Vec<Value> = keys.iter().map(|key| key.item(&self.database)).collect();
+        let response = self.respond(strictness, operation, body, &request).await;
+        let factor = if operation == "TransactWriteItems" { 2.0 } else { 1.0 };
+        for (key, old) in keys.iter().zip(old) {
+            // A write whose condition fails costs what the item has.
+            self.state().heat.wrote(key, &old, &key.item(&self.database), factor);
+        }
+        response
     }
 
     /// Makes the copy that stale reads need, or drops it, and returns the behaviours that are set.

@@ -209,18 +209,6 @@ pub(crate) fn throttled(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
     }
 }
 
-/// Transactions report which of their parts `are_hot`, other requests an exception.
-pub(crate) fn throttled_at(operation: &str, are_hot: &[bool]) -> Response<Full<Bytes>> {
-    if !operation.starts_with("Transact") {
-        return dynamodb_error("ProvisionedThroughputExceededException", json!({}));
-    }
-    let reasons = are_hot
-        .iter()
-        .map(|is_hot| json!({ "Code": if *is_hot { "ThrottlingError" } else { "None" } }));
-    let reasons: Vec<Value> = reasons.collect();
-    dynamodb_error("TransactionCanceledException", json!({ "CancellationReasons": reasons }))
-}
-
 /// Transactions report a conflict per item, single writes as an exception.
 pub(crate) fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
     if operation == "TransactWriteItems" {

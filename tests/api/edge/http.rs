@@ -141,7 +141,7 @@ async fn faults_are_set_read_and_cleared_over_http() {
     assert_eq!((committees().await, committees().await), (503, 200), "a read is tried twice");
     let set = r#"{"cpanel":{"error":"status0","mode":"error","operation":"list_databases"}}"#;
     assert_eq!(faults(set).await, (200, set.to_owned()));
-    for mode in ["stale", "torn", "hot", "stream", "reset"] {
+    for mode in ["stale", "torn", "stream", "reset"] {
         let set = format!(r#"{{"dynamodb":{{"delayMs":60000,"mode":"{mode}"}}}}"#);
         assert_eq!(faults(&set).await, (200, set));
         assert_eq!(committees().await, 200, "{mode}");

@@ -129,9 +129,8 @@ impl Injector {
             torn_ms: 5,
             transaction_ms: 5,
             idle_ms: 30_000,
-            hot_writes: 60,
-            hot_reads: 300,
             seed: self.seed,
+            ..Strictness::default()
         });
         let start = Instant::now();
         let mut next = [start; 4];
