@@ -174,7 +174,7 @@ impl World {
 
     /// The handler of the local pages below `/_local`.
     pub fn pages(&self) -> Pages {
-        Pages::new(self.cloud.clone(), &self.setup, Value::Null, Vec::new())
+        Pages::new(self.cloud.clone(), &self.setup, Vec::new())
     }
 
     /// The items of the records table whose partition key begins with `prefix`.

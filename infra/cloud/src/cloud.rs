@@ -1,8 +1,6 @@
 //! One endpoint for all AWS services: DynamoDB (dynoxide on SQLite), S3 (s3s on a folder), SSM, and a recorder for
 //! SNS and SES. Faults can be injected into each of them. A hosting account has an endpoint of its own.
 
-mod query;
-
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::Path,
@@ -286,15 +284,6 @@ impl Cloud {
             ("AWS_ACCESS_KEY_ID", self.files_key.id_of(role)),
             ("AWS_SECRET_ACCESS_KEY", self.files_key.secret.clone()),
         ]
-    }
-
-    /// The number of items of each table, by name.
-    pub fn item_counts(&self) -> Vec<(String, u64)> {
-        let stats = self.database.table_stats().unwrap_or_default();
-        stats
-            .into_iter()
-            .map(|table| (table.table_name, u64::try_from(table.item_count).unwrap_or(0)))
-            .collect()
     }
 
     /// All items of `table`, unordered, for tests that inspect the stored data.

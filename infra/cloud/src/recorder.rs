@@ -80,22 +80,6 @@ impl Recorder {
         self.newest_texts(usize::MAX)
     }
 
-    /// Deletes all mails.
-    ///
-    /// # Errors
-    /// When their file cannot be written.
-    pub fn clear_mails(&self) -> io::Result<()> {
-        self.mails.clear()
-    }
-
-    /// Deletes all text messages, with the count of them.
-    ///
-    /// # Errors
-    /// As [`Self::clear_mails`].
-    pub fn clear_texts(&self) -> io::Result<()> {
-        self.texts.clear()
-    }
-
     /// The number of accepted text messages.
     pub fn texts_taken(&self) -> usize {
         self.texts.messages.lock().unwrap_or_else(PoisonError::into_inner).len()
@@ -141,15 +125,6 @@ impl Journal {
                 .inspect_err(|_| drop(file.set_len(length)))?;
         }
         messages.push(message);
-        Ok(())
-    }
-
-    fn clear(&self) -> io::Result<()> {
-        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(file) = &self.file {
-            file.set_len(0)?;
-        }
-        messages.clear();
         Ok(())
     }
 
@@ -253,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn reopened_journal_drops_incomplete_and_cleared_lines() {
+    fn reopened_journal_drops_an_incomplete_line() {
         let folder = std::env::temp_dir().join(format!("recorder-{}", random::id(now())));
         fs::create_dir(&folder).unwrap();
         let file = folder.join("sms.jsonl");
@@ -272,12 +247,6 @@ mod tests {
         let third = Recorder::in_folder(&folder).unwrap();
         assert_eq!((third.texts(), third.texts().len()), (second.texts(), 2));
         assert_eq!(third.texts()[0]["text"], "trois");
-
-        third.clear_texts().unwrap();
-        publish(&third, "quatre");
-        let fourth = Recorder::in_folder(&folder).unwrap();
-        assert_eq!((fourth.texts().len(), third.texts_taken()), (1, 1));
-        assert_eq!(fourth.texts(), third.texts());
 
         fs::write(&file, "no JSON\n").unwrap();
         assert!(

@@ -6,11 +6,10 @@ pub mod front;
 pub mod home;
 pub mod operations;
 pub mod pages;
-pub mod reference;
+mod reference;
 mod requests;
 pub mod seed;
 pub mod update;
-pub mod watch;
 
 use common::{Edge, Route, Routes};
 use runtime::ConfigError;

@@ -13,16 +13,15 @@ use dev::{
     edge_of, front, home,
     home::LocalSettings,
     pages::{FRONT_PATH, Pages},
-    seed, update, watch,
+    seed, update,
 };
 use runtime::{Clock, log_for_people};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 const USAGE: &str = "cargo dev …
     (nothing)                    runs the whole service in one process
     seed [--yes]                 adds demonstration data, once, then runs the service
-    watch                        runs the Lambda binaries instead, with cargo lambda
     reset [--yes]                deletes the data folder
     update                       writes what is computed: sample events, tables, costs and their pages
     --help                       prints this text
@@ -34,10 +33,9 @@ async fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let ran = match words.as_slice() {
-        [] => run(Mode::OneProcess).await,
-        ["seed"] => run(Mode::Seed { asks: true }).await,
-        ["seed", "--yes"] => run(Mode::Seed { asks: false }).await,
-        ["watch"] => run(Mode::Watch).await,
+        [] => run(Seed::No).await,
+        ["seed"] => run(Seed::AfterAsking).await,
+        ["seed", "--yes"] => run(Seed::Yes).await,
         ["reset"] => reset(true).await,
         ["reset", "--yes"] => reset(false).await,
         ["update"] => write_computed().await,
@@ -58,11 +56,12 @@ async fn main() -> ExitCode {
     }
 }
 
+/// Whether the demonstration data is added.
 #[derive(Clone, Copy, PartialEq)]
-enum Mode {
-    OneProcess,
-    Seed { asks: bool },
-    Watch,
+enum Seed {
+    No,
+    AfterAsking,
+    Yes,
 }
 
 /// The root of the repository.
@@ -134,66 +133,41 @@ fn run_command(command: &mut Command) -> Result<(), LocalError> {
     }
 }
 
-async fn run(mode: Mode) -> Result<(), LocalError> {
+async fn run(data: Seed) -> Result<(), LocalError> {
     let mut settings = LocalSettings::of_environment();
     let port = port(&settings)?;
-    let root = PathBuf::from(ROOT);
     let folder = data_folder(&settings);
     // Binds the port before opening the data, so that a second instance fails early.
-    let listener = match mode {
-        Mode::OneProcess | Mode::Seed { .. } => bind(port).await?,
-        // `cargo lambda` uses the port itself; the local pages use the next one.
-        Mode::Watch => bind(port + 1).await?,
-    };
+    let listener = bind(port).await?;
     let is_used = home::is_used(&folder);
     home::make_folder(&folder)?;
     let cloud = Cloud::in_folder(&folder).await?;
     settings.find(&cloud).with_keys_of(&folder)?;
-    let pages_port = if mode == Mode::Watch { port + 1 } else { port };
-    settings.set_default("PUBLIC_URL", format!("http://localhost:{pages_port}{FRONT_PATH}"));
+    settings.set_default("PUBLIC_URL", format!("http://localhost:{port}{FRONT_PATH}"));
     // Shorter than in production, for developers who watch.
     settings.set_default("SMS_CLAIM_SECONDS", "60");
     let clock = Clock::default();
     settings.tell(&cloud, &folder)?;
-    if mode == Mode::Watch {
-        // Cargo.toml names the file in this folder, whatever DATA_DIR is.
-        let default = root.join(".local");
-        home::make_folder(&default)?;
-        settings.tell(&cloud, &default)?;
-    }
     let setup = settings.setup(clock.clone())?;
     let [email, password] = settings.administrator();
     home::bootstrap(&setup, &email, &password.clone().into()).await?;
-    if let Mode::Seed { asks } = mode {
-        if asks && is_used && !seed::is_there(&setup.store).await? {
+    if data != Seed::No {
+        if data == Seed::AfterAsking && is_used && !seed::is_there(&setup.store).await? {
             confirm(&format!("Add demonstration data to the data in {}?", folder.display()))?;
         }
         seed::fill(&setup).await?;
     }
     let accounts = seed::accounts(&setup.store, [&email, &password]).await?;
-
     let folder = folder.canonicalize().unwrap_or(folder);
-    let about =
-        json!({ "dataFolder": folder, "administrator": email, "processId": std::process::id() });
     let setup_of = |function: &str| settings.setup_of(function, &cloud, clock.clone());
     let edge = edge_of(&setup_of)?;
     let deliveries = delivery::run(cloud.clone(), Consumers::new(&setup_of)?);
-    print(&welcome(port, pages_port, &folder.display().to_string(), &email, &password, &accounts));
-    let pages = Pages::new(cloud, &setup, about, accounts);
-    let server = front::serve(listener, edge, Some(pages));
-    let interrupted = tokio::signal::ctrl_c();
-    match mode {
-        Mode::OneProcess | Mode::Seed { .. } => tokio::select! {
-            () = server => {}
-            () = deliveries => {}
-            _ = interrupted => print("Stopped. All data is kept in the data folder."),
-        },
-        Mode::Watch => tokio::select! {
-            () = server => {}
-            () = deliveries => {}
-            ended = watch::run(&root, port, &settings) => print(&format!("cargo lambda watch exited: {}.", ended?)),
-            _ = interrupted => print("Stopped. All data is kept in the data folder."),
-        },
+    print(&welcome(port, &folder.display().to_string(), &email, &password, &accounts));
+    let pages = Pages::new(cloud, &setup, accounts);
+    tokio::select! {
+        () = front::serve(listener, edge, Some(pages)) => {}
+        () = deliveries => {}
+        _ = tokio::signal::ctrl_c() => print("Stopped. All data is kept in the data folder."),
     }
     Ok(())
 }
@@ -217,14 +191,7 @@ async fn bind(port: u16) -> Result<TcpListener, LocalError> {
     })
 }
 
-fn welcome(
-    port: u16,
-    pages_port: u16,
-    folder: &str,
-    email: &str,
-    password: &str,
-    accounts: &[Value],
-) -> String {
+fn welcome(port: u16, folder: &str, email: &str, password: &str, accounts: &[Value]) -> String {
     let mut others = String::new();
     for account in accounts.iter().filter(|account| account["email"] != email) {
         let text = |name: &str| account[name].as_str().unwrap_or_default();
@@ -235,8 +202,8 @@ fn welcome(
   Halqa is ready.
 
     API            http://localhost:{port}/api/v1  (and /api/dev)
-    API reference  http://localhost:{pages_port}/_local/api
-    Inbox, faults  http://localhost:{pages_port}/_local
+    API reference  http://localhost:{port}/_local/api
+    Inbox, tables  http://localhost:{port}/_local
     Sign-in        {email}  /  {password}
     Data folder    {folder}
 {others}

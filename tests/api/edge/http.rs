@@ -67,7 +67,7 @@ async fn local_pages_are_limited_to_this_host_and_origin() {
     ] {
         let answer = raw(
             address,
-            &format!("GET /_local/state HTTP/1.1\r\n{headers}\r\nConnection: close\r\n\r\n"),
+            &format!("GET /_local/faults HTTP/1.1\r\n{headers}\r\nConnection: close\r\n\r\n"),
         )
         .await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{headers}: {answer}");
@@ -82,7 +82,7 @@ async fn api_page_is_served_without_external_resources() {
     let world = World::new().await;
     let account = json!({ "name": "Super admin", "email": "admin@example.org", "password": "x" });
     let (cloud, accounts) = (world.cloud().clone(), vec![account.clone()]);
-    let pages = Pages::new(cloud, world.setup(), Value::Null, accounts);
+    let pages = Pages::new(cloud, world.setup(), accounts);
     let address = start(&world, Some(pages)).await;
     for (path, kind) in [
         ("", "text/html; charset=utf-8"),

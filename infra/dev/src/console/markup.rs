@@ -4,27 +4,21 @@ use std::fmt::Display;
 
 use serde_json::Value;
 
-use super::Fields;
-
 /// The pages, by path.
-const PAGES: [(&str, &str); 8] = [
+const PAGES: [(&str, &str); 6] = [
     ("/_local", "Mail"),
     ("/_local/texts", "Text messages"),
     ("/_local/people", "People"),
     ("/_local/requests", "Requests"),
     ("/_local/tables", "Tables"),
-    ("/_local/fault-injection", "Faults"),
-    ("/_local/service", "Service"),
     ("/_local/api", "API reference"),
 ];
 
 /// The other pages and files of this program, by path.
-const LINKS: [(&str, &str); 8] = [
+const LINKS: [(&str, &str); 6] = [
     ("/_local/api/openapi.json", "OpenAPI document"),
     ("/_local/front", "Front end stand-in"),
     ("/api/v1/health", "Health"),
-    ("/api/v1/committees", "Committees"),
-    ("/media/default.png", "Default picture"),
     ("/_local/mail", "Mails as JSON"),
     ("/_local/sms", "Text messages as JSON"),
     ("/_local/faults", "Faults as JSON"),
@@ -52,29 +46,14 @@ pub(crate) fn not_found() -> String {
     page("Not found", "", main)
 }
 
-/// The page that says why a form was rejected.
-pub(crate) fn rejected(why: &str, back: &str) -> String {
-    let main = format!(
-        "<h1>Nothing was changed</h1>\n<p>{}</p>\n<p><a href=\"{back}\">Back</a></p>",
-        escape(why)
-    );
-    page("Nothing was changed", "", &main)
+/// The page that says why another one cannot be shown.
+pub(crate) fn failed(why: &str) -> String {
+    page("Failed", "", &format!("<h1>The page cannot be shown</h1>\n<p>{}</p>", escape(why)))
 }
 
 /// `text` for HTML: as content, or as the value of an attribute in quotation marks.
 pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
+    quick_xml::escape::escape(text).into_owned()
 }
 
 /// `count` with the noun `one`, in the plural unless it is 1.
@@ -102,40 +81,6 @@ pub(super) fn copy_button(value: &str, name: &str) -> String {
 pub(super) fn time(at: &str) -> String {
     let at = escape(at);
     format!("<time datetime=\"{at}\">{at}</time>")
-}
-
-/// The path `path` with `fields` as its query, for an attribute.
-pub(super) fn link(path: &str, fields: &[(&str, &str)]) -> String {
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    query.extend_pairs(fields.iter().filter(|(_, value)| !value.is_empty()));
-    escape(&format!("{path}?{}", query.finish()))
-}
-
-/// The form above a list of `messages`, at `path`: search, recipient and deletion, which is at `clear`.
-pub(super) fn filter(path: &str, clear: &str, query: &Fields, messages: &[Value]) -> String {
-    let mut recipients: Vec<&str> = messages.iter().map(|one| text(&one["to"])).collect();
-    recipients.sort_unstable();
-    recipients.dedup();
-    let options =
-        recipients.into_iter().map(|to| format!("<option value=\"{}\"></option>", escape(to)));
-    format!(
-        include_str!("filter.html"),
-        path = path,
-        clear = clear,
-        search = escape(query.get("q")),
-        to = escape(query.get("to")),
-        recipients = options.collect::<String>(),
-    )
-}
-
-/// Whether the form of [`filter`] lets `message` pass: the recipient contains one text, and a field the other one.
-pub(super) fn passes(message: &Value, query: &Fields) -> bool {
-    let contains = |name: &str, part: &str| {
-        let value = text(&message[name]).to_lowercase();
-        value.contains(&part.to_lowercase())
-    };
-    let mut fields = ["subject", "text", "to", "from", "senderId"].into_iter();
-    contains("to", query.get("to")) && fields.any(|name| contains(name, query.get("q")))
 }
 
 /// The links and six-digit codes of a message, with buttons to copy the codes.
@@ -192,13 +137,5 @@ mod tests {
             "{found}"
         );
         assert_eq!(codes_and_links("Bonjour"), "");
-    }
-
-    #[test]
-    fn escaped_text_has_no_character_of_markup() {
-        assert_eq!(
-            escape("<a href='x' title=\"&\">"),
-            "&lt;a href=&#39;x&#39; title=&quot;&amp;&quot;&gt;"
-        );
     }
 }

@@ -8,39 +8,30 @@ use super::markup::{copy_button, escape, page};
 use crate::seed::{self, PASSWORD};
 
 /// The page with the first super admin, who has `administrator` as address and password, and the people of the
-/// demonstration data, as far as they have accounts. `origin` is that of the API.
+/// demonstration data, as far as they have accounts.
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) async fn list(
-    store: &Store,
-    administrator: [String; 2],
-    origin: &str,
-) -> Result<String, StoreError> {
+pub(crate) async fn list(store: &Store, administrator: [String; 2]) -> Result<String, StoreError> {
     let [email, password] = administrator;
     let mut cards = String::new();
     if let Ok(email) = email.parse::<Email>()
         && store.email_owner(&email).await?.is_some()
     {
-        cards += &card("Super Admin", "SA", email.as_str(), &password, origin);
+        cards += &card("Super Admin", "SA", email.as_str(), &password);
     }
     for User { name, last_name, email, profile, .. } in seed::people().unwrap_or_default() {
         if store.email_owner(&email).await?.is_some() {
             let name = format!("{} {}", name.as_str(), last_name.as_str());
-            cards += &card(&name, profile.code(), email.as_str(), PASSWORD, origin);
+            cards += &card(&name, profile.code(), email.as_str(), PASSWORD);
         }
     }
     let main = format!(include_str!("people.html"), cards = cards);
     Ok(page("People", "/_local/people", &main))
 }
 
-fn card(name: &str, profile: &str, email: &str, password: &str, origin: &str) -> String {
+fn card(name: &str, profile: &str, email: &str, password: &str) -> String {
     let sign_in = json!({ "email": email, "password": password });
-    // In a shell, a quotation mark ends the text, is written by itself, and begins the text again.
-    let body = sign_in.to_string().replace('\'', r"'\''");
-    let curl = format!(
-        "curl -s {origin}/api/v1/auth/login -H 'Content-Type: application/json' -d '{body}'"
-    );
     format!(
         include_str!("person.html"),
         name = escape(name),
@@ -50,6 +41,5 @@ fn card(name: &str, profile: &str, email: &str, password: &str, origin: &str) ->
         copy_email = copy_button(email, "the address"),
         copy_password = copy_button(password, "the password"),
         sign_in = escape(&sign_in.to_string()),
-        curl = escape(&curl),
     )
 }

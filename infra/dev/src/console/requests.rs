@@ -33,6 +33,5 @@ fn row(request: &AnsweredRequest) -> String {
         at = time(&request.at.to_string()),
         milliseconds = request.took.as_micros() as f64 / 1000.0,
         cost = cost.unwrap_or_default(),
-        lines = escape(&request.lines.join("\n")),
     )
 }

@@ -11,17 +11,12 @@ pub(crate) fn redirect(status: StatusCode, target: &'static str) -> Response<Byt
     response(status, String::new(), &[(header_names::LOCATION, target)])
 }
 
-/// The page `page` with its policies for content and referrers.
-pub(super) fn html(
-    status: StatusCode,
-    page: String,
-    policy: &'static str,
-    referrer: &'static str,
-) -> Response<Bytes> {
+/// The page `page` with its policy for content.
+pub(super) fn html(status: StatusCode, page: String, policy: &'static str) -> Response<Bytes> {
     let headers = [
         (header_names::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header_names::CONTENT_SECURITY_POLICY, policy),
-        (header_names::REFERRER_POLICY, referrer),
+        (header_names::REFERRER_POLICY, "no-referrer"),
     ];
     response(status, page, &headers)
 }
@@ -38,12 +33,12 @@ pub(super) fn json_response(status: StatusCode, value: &Value) -> Response<Bytes
 }
 
 /// A response that is not cached: the pages change with the program and its data.
-pub(super) fn response(
+pub(crate) fn response(
     status: StatusCode,
-    body: String,
+    body: impl Into<Bytes>,
     headers: &[(HeaderName, &'static str)],
 ) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::from(body));
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
     let constant = [
         (header_names::CACHE_CONTROL, "no-store"),
