@@ -35,6 +35,7 @@ use crate::{
     host,
     parameters::Parameters,
     recorder::{Recorder, ses_error, sns_error, sns_operation},
+    response,
     signature::{AccessKey, SignatureError},
     strict::StrictTables,
     tables,
@@ -356,12 +357,7 @@ fn s3_error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
     let xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{name}</Code><Message>{REFUSED}</Message></Error>"
     );
-    let mut response = Response::new(Full::new(xml.into()));
-    *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(http::header::CONTENT_TYPE, HeaderValue::from_static("application/xml"));
-    response
+    response(status, "application/xml", xml)
 }
 
 /// The response of `service` to a request without a valid signature.

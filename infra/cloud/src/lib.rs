@@ -19,14 +19,29 @@ pub mod uapi;
 
 use std::fmt;
 
+use bytes::Bytes;
 pub use cloud::*;
 pub use connections::next_connection;
 pub use hold::Hold;
+use http::{HeaderValue, Response, StatusCode, header};
+use http_body_util::Full;
 use runtime::ConfigError;
 pub use tables::create_table_request;
 
 /// The message of error responses that no service made: of injected faults and of the checks of access.
 const REFUSED: &str = "refused by the local cloud";
+
+/// A response with a body of the content type `kind`.
+fn response(
+    status: StatusCode,
+    kind: &'static str,
+    body: impl Into<Bytes>,
+) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
 
 /// An error of the local cloud, in one sentence for the developer.
 pub struct LocalError(String);

@@ -14,7 +14,7 @@ use std::{
 
 use bytes::Bytes;
 use domain::segments::{measure, parts};
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 use identity::random;
 use serde_json::{Value, json};
@@ -161,9 +161,7 @@ fn response(
     body: impl FnOnce(&str) -> String,
 ) -> Response<Full<Bytes>> {
     let request = Uuid::from_bytes(random::bytes()).to_string();
-    let mut response = Response::new(Full::new(body(&request).into()));
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    let mut response = crate::response(status, kind, body(&request));
     if let Ok(request) = HeaderValue::try_from(request) {
         response.headers_mut().insert("x-amzn-requestid", request);
     }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use dynoxide::{Database, errors::DynoxideError};
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{Response, StatusCode};
 use http_body_util::Full;
 use serde_json::{Value, json};
 use store::keys::{IndexSchema, TableSchema};
@@ -181,12 +181,7 @@ fn write(answer: &impl serde::Serialize) -> Result<String, DynoxideError> {
 }
 
 pub(crate) fn response(status: StatusCode, json: String) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(json.into()));
-    *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-amz-json-1.0"));
-    response
+    crate::response(status, "application/x-amz-json-1.0", json)
 }
 
 pub(crate) fn dynamodb_error(name: &str, mut body: Value) -> Response<Full<Bytes>> {

@@ -25,7 +25,7 @@ use crate::{
     LocalError,
     connections::next_connection,
     faults::{Fault, Faults, Mode, Service},
-    host,
+    host, response,
 };
 use account::{Account, UapiResult};
 
@@ -236,11 +236,4 @@ fn page(status: StatusCode) -> Response<Full<Bytes>> {
         "text/html; charset=\"utf-8\"",
         "<!DOCTYPE html><html><head><title>cPanel Login</title></head></html>".to_owned(),
     )
-}
-
-fn response(status: StatusCode, kind: &'static str, body: String) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(body.into()));
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    response
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     fs,
-    io::Write,
+    io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::Path,
 };
@@ -86,14 +86,11 @@ impl LocalSettings {
         let signing = NamedKey::generate("local");
         self.set("TOKEN_PUBLIC_KEYS", PublicKey::of(&signing).to_string());
         self.set("TOKEN_SIGNING_KEY", signing.to_setting());
-        self.set("SEALING_KEYS", NamedKey::generate("local").to_setting());
-        self.set("CURSOR_KEYS", NamedKey::generate("local").to_setting());
-        self.set("OUTBOX_KEYS", NamedKey::generate("local").to_setting());
-        self.set("EDGE_SECRETS", NamedKey::generate("local").to_setting());
-        self.set(
-            "CANARY_SIGN_IN",
-            format!("canary@halqa.invalid {}", NamedKey::generate("local").to_setting()),
-        )
+        for name in ["SEALING_KEYS", "CURSOR_KEYS", "OUTBOX_KEYS", "EDGE_SECRETS"] {
+            self.set(name, NamedKey::generate("local").to_setting());
+        }
+        let password = NamedKey::generate("local").to_setting();
+        self.set("CANARY_SIGN_IN", format!("canary@halqa.invalid {password}"))
     }
 
     /// Sets the keys stored in `folder`. Missing ones are created first, in a file that only the owner can read.
@@ -110,7 +107,8 @@ impl LocalSettings {
         };
         // Fills in keys that an older file does not have.
         self.with_new_keys();
-        if let Ok(text) = fs::read_to_string(&file) {
+        if file.exists() {
+            let text = fs::read_to_string(&file).map_err(|error| unusable(&error))?;
             let keys: HashMap<String, String> =
                 serde_json::from_str(&text).map_err(|error| unusable(&error))?;
             let is_complete = KEYS.iter().all(|name| keys.contains_key(*name));
@@ -118,19 +116,11 @@ impl LocalSettings {
             if is_complete {
                 return Ok(self);
             }
-            fs::remove_file(&file).map_err(|error| unusable(&error))?;
         }
         let keys: HashMap<&str, String> =
             KEYS.into_iter().filter_map(|name| Some((name, self.get(name)?))).collect();
         let text = serde_json::to_string_pretty(&keys).map_err(|error| unusable(&error))?;
-        let mut options = fs::OpenOptions::new();
-        let mut opened = options
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&file)
-            .map_err(|error| unusable(&error))?;
-        opened.write_all(text.as_bytes()).map_err(|error| unusable(&error))?;
+        write_private(&file, &text).map_err(|error| unusable(&error))?;
         Ok(self)
     }
 
@@ -148,12 +138,7 @@ impl LocalSettings {
         let names = of_cloud.chain(of_panel).chain(KEYS).chain(["PUBLIC_URL"]);
         let lines: String =
             names.filter_map(|name| Some(format!("{name}='{}'\n", self.get(name)?))).collect();
-        // A new file, because an existing one may have wider permissions.
-        let _ = fs::remove_file(&file);
-        let mut options = fs::OpenOptions::new();
-        let mut opened =
-            options.write(true).create_new(true).mode(0o600).open(&file).map_err(unwritable)?;
-        opened.write_all(lines.as_bytes()).map_err(unwritable)
+        write_private(&file, &lines).map_err(unwritable)
     }
 
     /// The value of `name`, if set.
@@ -205,6 +190,14 @@ impl LocalSettings {
     pub fn settings(&self) -> Settings {
         self.0.clone().into_iter().collect()
     }
+}
+
+/// Writes a file that only the owner can read. It is a new one, because an existing one may have wider permissions.
+fn write_private(file: &Path, text: &str) -> io::Result<()> {
+    let _ = fs::remove_file(file);
+    let mut options = fs::OpenOptions::new();
+    let mut opened = options.write(true).create_new(true).mode(0o600).open(file)?;
+    opened.write_all(text.as_bytes())
 }
 
 /// Whether `folder` has a local database.

@@ -240,20 +240,4 @@ mod tests {
         }
         assert!(recorder.texts().is_empty());
     }
-
-    #[tokio::test]
-    async fn injected_error_has_code_side_and_status() {
-        assert_eq!(operation(&form(&[])), "Publish");
-        for (code, side, status) in [
-            ("Throttled", "Sender", 429),
-            ("InternalError", "Receiver", 500),
-            ("ServiceUnavailable", "Receiver", 503),
-        ] {
-            let error = error(code, StatusCode::TOO_MANY_REQUESTS);
-            assert_eq!(error.status(), status, "{code}");
-            let body = body_of(error).await;
-            let expected = format!("<Type>{side}</Type><Code>{code}</Code>");
-            assert!(body.contains(&expected), "{body}");
-        }
-    }
 }
