@@ -11,10 +11,9 @@ use data_encoding::BASE64;
 use domain::Profile;
 use http::Method;
 use serde_json::{Value, json};
-use store::Cost;
 use tests::{
-    Answer, Authenticator, Document, NewPerson, PASSWORD, Person, TotpApp, World, authenticator,
-    policies,
+    Answer, Authenticator, Cost, Document, NewPerson, PASSWORD, Person, TotpApp, World,
+    authenticator, policies,
 };
 
 /// The snapshot of all costs, from which the pages of costs and capacity are computed.

@@ -3,11 +3,24 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use common::{ErrorCode, Message, RequestCost};
+use cloud::strict::Units;
+use common::{ErrorCode, Message, StoreRequests};
 use domain::Language;
 use http::{HeaderMap, Response};
 use serde_json::Value;
-use store::Cost;
+
+/// The requests to the tables that a request made, and what DynamoDB bills if nothing else ran meanwhile.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Cost {
+    /// The longest chain of sequential requests.
+    pub round_trips: u32,
+    /// All requests, sequential or concurrent.
+    pub requests: u32,
+    /// Consumed read units.
+    pub reads: f64,
+    /// Consumed write units, plus one for each failed write.
+    pub writes: f64,
+}
 
 /// A complete response.
 #[derive(Debug, Clone)]
@@ -25,9 +38,17 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub(crate) fn new(response: Response<Bytes>, took: Duration) -> Self {
-        let cost =
-            response.extensions().get::<RequestCost>().map_or_else(Cost::default, |cost| cost.0);
+    pub(crate) fn new(response: Response<Bytes>, units: Units, took: Duration) -> Self {
+        let store = response
+            .extensions()
+            .get()
+            .map_or_else(Default::default, |StoreRequests(store)| *store);
+        let cost = Cost {
+            round_trips: store.round_trips,
+            requests: store.requests,
+            reads: units.reads,
+            writes: units.writes,
+        };
         let (parts, body) = response.into_parts();
         Self { status: parts.status.as_u16(), headers: parts.headers, body, cost, took }
     }

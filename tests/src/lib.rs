@@ -18,7 +18,7 @@ pub mod policies;
 mod totp_app;
 mod world;
 
-pub use answer::Answer;
+pub use answer::{Answer, Cost};
 pub use authenticator::Authenticator;
 pub use document::Document;
 pub use inbox::digits;

@@ -140,10 +140,11 @@ impl Person {
         if [Method::GET, Method::HEAD].contains(&method) {
             self.world.cloud().settle();
         }
-        let start = Instant::now();
+        let (cloud, start) = (self.world.cloud(), Instant::now());
+        let units = cloud.units();
         // Boxed, because a test with many requests would overflow its stack.
         let response = Box::pin(self.world.edge().answer(request, self.ip)).await;
-        let answer = Answer::new(response, start.elapsed());
+        let answer = Answer::new(response, cloud.units() - units, start.elapsed());
         Document::get().check(&method, path, &answer);
         answer
     }

@@ -30,7 +30,7 @@ use crate::{
     parameters::Parameters,
     recorder::Recorder,
     signature::AccessKey,
-    strict::{Heat, StrictTables, Strictness},
+    strict::{Heat, StrictTables, Strictness, Units},
     tables::{self, request},
     uapi::Uapi,
 };
@@ -261,6 +261,11 @@ impl Cloud {
     /// meter on, those with the most units first.
     pub fn hottest(&self) -> Vec<Heat> {
         self.tables.hottest()
+    }
+
+    /// What all requests to the tables so far consumed.
+    pub fn units(&self) -> Units {
+        self.tables.units()
     }
 
     /// Makes all changes so far visible to eventually consistent reads, as they are on AWS after some time.

@@ -8,6 +8,7 @@ mod held;
 mod item_key;
 mod replica;
 mod torn;
+mod units;
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +22,7 @@ use http::Response;
 use http_body_util::Full;
 use serde_json::{Value, json};
 
-pub use self::heat::Heat;
+pub use self::{heat::Heat, units::Units};
 use crate::{
     LocalError,
     faults::{Fault, Mode},
@@ -92,6 +93,7 @@ struct State {
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>).
     written: BTreeMap<String, Instant>,
     heat: HeatMeter,
+    units: Units,
     random: SeededRandom,
 }
 
@@ -103,6 +105,7 @@ impl StrictTables {
             lag: None,
             written: BTreeMap::new(),
             heat: HeatMeter::default(),
+            units: Units::default(),
             random: SeededRandom::new(0),
         };
         Self { database, held: HeldItems::default(), state: Arc::new(Mutex::new(state)) }
@@ -122,6 +125,11 @@ impl StrictTables {
         self.state().heat.hottest()
     }
 
+    /// What all requests so far consumed.
+    pub(crate) fn units(&self) -> Units {
+        self.state().units
+    }
+
     /// Makes all changes so far visible to stale reads, as if enough time had passed.
     pub(crate) fn settle(&self) {
         if let Some(replica) = &mut self.state().replica {
@@ -138,6 +146,20 @@ impl StrictTables {
     /// The response to `operation`, with the behaviours of `fault`. Changes become visible to stale reads after `lag`, if
     /// there is one, which is so while a fault of such reads is left.
     pub(crate) async fn answer(
+        &self,
+        operation: &str,
+        body: &Bytes,
+        fault: Option<&Fault>,
+        lag: Option<Duration>,
+    ) -> Response<Full<Bytes>> {
+        let body = units::reported(body);
+        let response = self.behave(operation, &body, fault, lag).await;
+        let (units, response) = units::consumed(operation, response).await;
+        self.state().units += units;
+        response
+    }
+
+    async fn behave(
         &self,
         operation: &str,
         body: &Bytes,

@@ -9,10 +9,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use common::{Edge, RequestCost};
+use common::{Edge, StoreRequests};
 use http::{Request, Response};
 use runtime::Clock;
-use store::Cost;
+use store::Requests;
 use tokio::sync::Semaphore;
 
 /// The number of requests that are kept.
@@ -28,7 +28,7 @@ pub(crate) struct AnsweredRequest {
     pub(crate) path: String,
     pub(crate) status: u16,
     pub(crate) took: Duration,
-    pub(crate) cost: Option<Cost>,
+    pub(crate) store: Option<Requests>,
 }
 
 /// The last requests. Clones share them.
@@ -58,14 +58,14 @@ impl RequestLog {
         let is_large = request.body().len() > LARGE;
         let _permit = if is_large { self.large.acquire().await.ok() } else { None };
         let response = edge.answer(request, ip).await;
-        let cost = response.extensions().get::<RequestCost>();
+        let store = response.extensions().get::<StoreRequests>();
         let answered = AnsweredRequest {
             at,
             method,
             path,
             status: response.status().as_u16(),
             took: start.elapsed(),
-            cost: cost.map(|cost| cost.0),
+            store: store.map(|requests| requests.0),
         };
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.push_front(answered);

@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use http::{HeaderValue, Method, StatusCode, Uri, header};
 use identity::{random, token::Claims};
 use runtime::{Clock, ConfigError, Key, Settings};
-use store::{Cost, Setup, metered, within};
+use store::{Requests, Setup, metered, within};
 use tower::ServiceExt;
 use tracing::{Instrument, field::Empty};
 
@@ -51,9 +51,9 @@ struct Inner {
     content_network: ContentNetwork,
 }
 
-/// The store requests of one response, as a response extension for benchmarks and the tests of the cost table.
+/// A response extension: the requests to the store that it took.
 #[derive(Debug, Clone, Copy)]
-pub struct RequestCost(pub Cost);
+pub struct StoreRequests(pub Requests);
 
 /// A request extension: the ids under which the gateway and Lambda know the request.
 #[derive(Debug, Clone)]
@@ -131,7 +131,7 @@ impl Edge {
         let request_headers = request.headers().clone();
 
         let handling = within(UPDATE_DEADLINE, Box::pin(self.0.handle(request, ip, now)));
-        let (handled, cost) = metered(handling).await;
+        let (handled, requests) = metered(handling).await;
         let Handled { response, rate_limit } = handled;
         let mut response = headers::finalized(&method, &request_headers, response).await;
         headers::set_constant(response.headers_mut(), &self.0.powered_by, id);
@@ -150,8 +150,8 @@ impl Edge {
             tracing::warn!(route, status, metric = "SignInFailures", "sign-in failed");
         }
         let method = headers::name_of(&method);
-        tracing::info!(%method, route, status, took, round_trips = cost.round_trips, requests = cost.requests, "request");
-        response.extensions_mut().insert(RequestCost(cost));
+        tracing::info!(%method, route, status, took, round_trips = requests.round_trips, requests = requests.requests, "request");
+        response.extensions_mut().insert(StoreRequests(requests));
         response
     }
 }

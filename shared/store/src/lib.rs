@@ -43,7 +43,7 @@ pub use courses::{CourseList, questions::questions_fit};
 pub use engine::{
     due::{DeadLetter, Due},
     error::StoreError,
-    meter::{Cost, metered},
+    meter::{Requests, metered},
     retry::within,
     table::Page,
     transaction::{CommitOutcome, Part, Transaction},

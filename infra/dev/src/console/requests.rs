@@ -15,15 +15,8 @@ pub(crate) fn list(log: &RequestLog) -> String {
 }
 
 fn row(request: &AnsweredRequest) -> String {
-    let cost = request.cost.map(|cost| {
-        [
-            counted(cost.round_trips, "round trip"),
-            counted(cost.requests, "store request"),
-            counted(cost.reads, "read unit"),
-            counted(cost.writes, "write unit"),
-        ]
-        .join(" · ")
-    });
+    let store = request.store.unwrap_or_default();
+    let cost = [counted(store.round_trips, "round trip"), counted(store.requests, "store request")];
     format!(
         include_str!("request.html"),
         class = request.status / 100,
@@ -32,6 +25,6 @@ fn row(request: &AnsweredRequest) -> String {
         path = escape(&request.path),
         at = time(&request.at.to_string()),
         milliseconds = request.took.as_micros() as f64 / 1000.0,
-        cost = cost.unwrap_or_default(),
+        cost = cost.join(" · "),
     )
 }

@@ -2,13 +2,13 @@
 
 use aws_sdk_dynamodb::{
     operation::transact_get_items::TransactGetItemsError,
-    types::{Get, ReturnConsumedCapacity, TransactGetItem},
+    types::{Get, TransactGetItem},
 };
 
 use crate::{
     Store, StoreError,
     keys::Key,
-    meter::RequestTimer,
+    meter::counted,
     retry::{Retries, cancellation},
     table::Item,
 };
@@ -31,15 +31,8 @@ impl Store {
         let gets = gets.collect::<Result<Vec<_>, StoreError>>()?;
         let mut retries = Retries::new();
         loop {
-            let timer = RequestTimer::start();
-            let request = self
-                .reads
-                .transact_get_items()
-                .set_transact_items(Some(gets.clone()))
-                .return_consumed_capacity(ReturnConsumedCapacity::Total);
-            let response = Box::pin(request.send()).await;
-            timer.read(&response, |response| response.consumed_capacity());
-            let error = match response {
+            let request = self.reads.transact_get_items().set_transact_items(Some(gets.clone()));
+            let error = match counted(request.send()).await {
                 Ok(response) => {
                     let mut items = response.responses.unwrap_or_default().into_iter();
                     return Ok(keys.map(|_| items.next()?.item));

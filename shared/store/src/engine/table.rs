@@ -10,7 +10,7 @@ use std::{
 
 use aws_sdk_dynamodb::{
     operation::query::builders::QueryFluentBuilder,
-    types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity},
+    types::{AttributeValue, KeysAndAttributes},
 };
 use domain::Instant;
 use futures_util::future::try_join_all;
@@ -20,7 +20,7 @@ use serde_dynamo::{from_item, from_items, to_attribute_value};
 use crate::{
     Store, StoreError,
     keys::{DUE, DueList, IndexKey, Key, List, Table},
-    meter::RequestTimer,
+    meter::counted,
     retry::Retries,
 };
 
@@ -106,17 +106,13 @@ impl Store {
         &self,
         key: &Key,
     ) -> Result<Option<T>, StoreError> {
-        let timer = RequestTimer::start();
         let request = self
             .reads
             .get_item()
             .table_name(self.name(key.table))
             .set_key(Some(key.item()))
-            .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let response = Box::pin(request.send()).await;
-        timer.read(&response, |response| response.consumed_capacity());
-        Ok(response?.item.map(from_item).transpose()?)
+            .consistent_read(true);
+        Ok(counted(request.send()).await?.item.map(from_item).transpose()?)
     }
 
     pub(crate) async fn card<T: DeserializeOwned>(
@@ -268,15 +264,8 @@ impl Store {
         let mut found: HashMap<String, Vec<Item>> = HashMap::new();
         let mut retries = Retries::new();
         loop {
-            let timer = RequestTimer::start();
-            let request = self
-                .reads
-                .batch_get_item()
-                .set_request_items(Some(wanted))
-                .return_consumed_capacity(ReturnConsumedCapacity::Total);
-            let response = Box::pin(request.send()).await;
-            timer.read(&response, |response| response.consumed_capacity());
-            let response = response?;
+            let request = self.reads.batch_get_item().set_request_items(Some(wanted));
+            let response = counted(request.send()).await?;
             for (table, items) in response.responses.unwrap_or_default() {
                 found.entry(table).or_default().extend(items);
             }
@@ -294,13 +283,8 @@ impl Store {
         request: QueryFluentBuilder,
         limit: usize,
     ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
-        let timer = RequestTimer::start();
-        let request = request
-            .limit(i32::try_from(limit).unwrap_or(i32::MAX))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let response = Box::pin(request.send()).await;
-        timer.read(&response, |response| response.consumed_capacity());
-        let response = response?;
+        let request = request.limit(i32::try_from(limit).unwrap_or(i32::MAX));
+        let response = counted(request.send()).await?;
         Ok((response.items.unwrap_or_default(), response.last_evaluated_key))
     }
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::{
     operation::{transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
     types::{
-        AttributeValue, CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,
-        ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+        AttributeValue, CancellationReason, ConditionCheck, Delete, Put, ReturnValue,
+        ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
     },
 };
 use serde::{
@@ -18,7 +18,7 @@ use serde_dynamo::{from_item, to_attribute_value, to_item};
 use crate::{
     Store, StoreError,
     keys::{Key, Table},
-    meter::RequestTimer,
+    meter::counted,
     retry::{Retries, cancellation, random_bytes},
     table::{Item, number, text},
 };
@@ -319,7 +319,6 @@ impl Store {
         update.check()?;
         let mut retries = Retries::new();
         loop {
-            let timer = RequestTimer::start();
             let Write { table, item, condition, expression, names, values, .. } = update.clone();
             let request = self
                 .writes
@@ -333,15 +332,12 @@ impl Store {
                 .return_values(ReturnValue::AllNew)
                 .return_values_on_condition_check_failure(
                     ReturnValuesOnConditionCheckFailure::AllOld,
-                )
-                .return_consumed_capacity(ReturnConsumedCapacity::Total);
-            match Box::pin(request.send()).await {
+                );
+            match counted(request.send()).await {
                 Ok(response) => {
-                    timer.wrote(response.consumed_capacity());
                     return Ok(Ok(from_item(response.attributes.unwrap_or_default())?));
                 }
                 Err(error) => {
-                    timer.failed();
                     if let Some(UpdateItemError::ConditionalCheckFailedException(failed)) =
                         error.as_service_error()
                     {
@@ -376,21 +372,15 @@ impl Store {
         // An attempt without an answer may have taken effect, whatever the later ones report.
         let mut unanswered = None;
         loop {
-            let timer = RequestTimer::start();
             let request = self
                 .transactions
                 .transact_write_items()
                 .set_transact_items(Some(parts.to_vec()))
-                .client_request_token(&token)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total);
-            let error = match Box::pin(request.send()).await {
-                Ok(response) => {
-                    timer.wrote(response.consumed_capacity());
-                    return Ok(None);
-                }
+                .client_request_token(&token);
+            let error = match counted(request.send()).await {
+                Ok(_) => return Ok(None),
                 Err(error) => error,
             };
-            timer.failed();
             let error = match error.as_service_error() {
                 Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
                     let reasons = cancelled.cancellation_reasons();

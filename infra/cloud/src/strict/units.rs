@@ -1,0 +1,57 @@
+//! The consumed capacity that DynamoDB bills.
+
+use std::ops::{AddAssign, Sub};
+
+use bytes::Bytes;
+use http::Response;
+use http_body_util::{BodyExt, Full};
+use serde_json::Value;
+
+/// Read and write units.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Units {
+    /// Read units.
+    pub reads: f64,
+    /// Write units, plus one for each failed write: AWS bills failed conditions and does not report them.
+    pub writes: f64,
+}
+
+impl AddAssign for Units {
+    fn add_assign(&mut self, other: Self) {
+        self.reads += other.reads;
+        self.writes += other.writes;
+    }
+}
+
+impl Sub for Units {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self { reads: self.reads - other.reads, writes: self.writes - other.writes }
+    }
+}
+
+/// `request`, so that its response reports what it consumed.
+pub(crate) fn reported(request: &Bytes) -> Bytes {
+    let rest = request.strip_prefix(b"{").unwrap_or_default();
+    [br#"{"ReturnConsumedCapacity":"TOTAL","#, rest].concat().into()
+}
+
+/// What `operation` with this response consumed.
+pub(crate) async fn consumed(
+    operation: &str,
+    response: Response<Full<Bytes>>,
+) -> (Units, Response<Full<Bytes>>) {
+    let (parts, body) = response.into_parts();
+    let Ok(body) = body.collect().await.map(|body| body.to_bytes());
+    let consumed = &serde_json::from_slice::<Value>(&body).unwrap_or_default()["ConsumedCapacity"];
+    let tables = consumed.as_array().map_or(std::slice::from_ref(consumed), Vec::as_slice);
+    let units = tables.iter().filter_map(|table| table["CapacityUnits"].as_f64()).sum();
+    let is_read = ["Query", "GetItem", "BatchGetItem", "TransactGetItems"].contains(&operation);
+    let units = match (is_read, parts.status.is_success()) {
+        (true, _) => Units { reads: units, writes: 0.0 },
+        (false, true) => Units { reads: 0.0, writes: units },
+        (false, false) => Units { reads: 0.0, writes: 1.0 },
+    };
+    (units, Response::from_parts(parts, Full::new(body)))
+}
