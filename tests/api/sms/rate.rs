@@ -1,4 +1,4 @@
-//! The sending rate that all processes share. `cargo bench-sms` measures it in real time.
+//! The sending rate that all processes share. `cargo bench-sms campaign` measures it in real time.
 
 use std::{collections::BTreeSet, time::Duration};
 

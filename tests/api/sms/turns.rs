@@ -1,5 +1,5 @@
 //! The order in which messages are sent: codes and mails, single text messages, then batches, in which committees take
-//! turns. `cargo bench-sms` measures it.
+//! turns. `cargo bench-sms campaign` measures it.
 
 use std::time::Duration;
 

@@ -1,7 +1,11 @@
-//! `cargo bench-sms [COUNT]`: 10,000 text messages, or COUNT, of two committees, beside single messages and codes, sent
-//! by 20 workers. The first committee has waited for two days when they start, the second one begins later; the clock is
-//! moved instead of waiting. Fails if a message is lost, sent twice, or has a wrong status, if the committees do not share
-//! the rate, if a code waits for them, or if a partition would get hot.
+//! `cargo bench-sms`: text messages. Fails if one is lost, sent twice, or has a wrong status.
+//!
+//! - `campaign [COUNT]`: 10,000 messages, or COUNT, of two committees, beside single messages and codes, sent by 20
+//!   workers. The first committee has waited for two days when they start, the second one begins later; the clock is moved
+//!   instead of waiting. Fails if the committees do not share the rate, if a code waits for them, or if a partition would
+//!   get hot.
+//! - `crash [SEED [COUNT]]`: 10,000 messages, or COUNT; sending processes, each a dispatcher and a worker, are killed
+//!   (`kill -9`), and SNS throttles one request in ten, and accepts one in ten without responding.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::{
@@ -9,17 +13,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bench::{Result, Samples, table};
+use bench::{Result, Samples, start_role, sweep_forever, table};
 use cloud::{
     Consumer,
+    faults::{Fault, Mode, Service},
+    random::SeededRandom,
     strict::{Heat, Strictness},
 };
 use dev::delivery;
 use domain::Profile;
+use runtime::Clock;
 use serde_json::{Value, json};
+use store::keys::DueList;
 use tests::{NewPerson, Person, World};
 use tokio::{task::JoinSet, time::sleep};
 
+/// The argument with which this program starts itself as a sending process.
+const SENDER: &str = "sender";
 /// Quotas that no run reaches.
 const QUOTAS: [(&str, &str); 2] =
     [("SMS_PER_USER_DAY", "1000000"), ("SMS_PER_COMMITTEE_DAY", "1000000")];
@@ -39,16 +49,24 @@ const SECOND: &str = "+21621";
 const SINGLES: &str = "+21622";
 const CODES: &str = "+21623";
 
-/// The longest duration.
+/// The number of sending processes in `crash`, and how many are killed.
+const SENDERS: u64 = 3;
+const KILLS: usize = 50;
+/// The longest duration of either.
 const TIMEOUT: Duration = Duration::from_secs(3600);
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.as_slice() {
-        [] => campaign(10_000).await,
-        [count] => campaign(count.parse()?).await,
-        _ => Err("usage: cargo bench-sms [COUNT]".into()),
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["campaign"] => campaign(10_000).await,
+        ["campaign", count] => campaign(count.parse()?).await,
+        ["crash"] => crash(1, 10_000).await,
+        ["crash", seed] => crash(seed.parse()?, 10_000).await,
+        ["crash", seed, count] => crash(seed.parse()?, count.parse()?).await,
+        [SENDER] => sweep_forever(Clock::default(), Duration::from_millis(50)).await,
+        _ => Err("usage: cargo bench-sms campaign [COUNT] | crash [SEED [COUNT]]".into()),
     }
 }
 
@@ -105,6 +123,51 @@ fn report(world: &World, messages: usize) -> Result<()> {
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
+}
+
+async fn crash(seed: u64, messages: usize) -> Result<()> {
+    let settings = [("SMS_RATE_PER_SECOND", "400"), ("SMS_CLAIM_SECONDS", "20")];
+    let world = World::in_folder(&[settings, QUOTAS].concat()).await;
+    accept(&world, &world.admin().await, FIRST, messages).await;
+    let (mut random, start) = (SeededRandom::new(seed), Instant::now());
+    let sender = || start_role(SENDER, &world.settings());
+    let mut senders = (0..SENDERS).map(|_| sender()).collect::<Result<Vec<_>>>()?;
+    // The numbers of rejected requests and of requests without a response.
+    let (mut injected, mut seen) = ([0, 0], 0);
+    let (mut kills, mut next_kill, mut checked) = (0, start, start);
+    while start.elapsed() < TIMEOUT {
+        let requests = world.cloud().recorder().texts_taken() + injected[0];
+        if requests >= seen + 5 {
+            seen = requests;
+            let which = (injected[0] + injected[1]) % 2;
+            let fault = Fault::new([Mode::Throttle, Mode::Silent][which]).times(1);
+            world.inject_fault_in(Service::Sns, fault);
+            injected[which] += 1;
+        }
+        if kills < KILLS && Instant::now() >= next_kill {
+            let at = random.below(SENDERS) as usize;
+            senders[at].kill().await?;
+            senders[at] = sender()?;
+            kills += 1;
+            next_kill = Instant::now() + Duration::from_millis(100 + random.below(1400));
+        }
+        if checked.elapsed() > Duration::from_secs(2) {
+            let (store, later) = (&world.setup().store, world.clock().now().after(TIMEOUT));
+            let is_waiting = !store.due(DueList::Bulk, later, 1).await?.is_empty()
+                || !store.due(DueList::Started, later, 1).await?.is_empty();
+            if kills == KILLS && !is_waiting {
+                break;
+            }
+            checked = Instant::now();
+        }
+        sleep(Duration::from_millis(1)).await;
+    }
+    drop(senders);
+    let ([refusals, dropped], seconds) = (injected, start.elapsed().as_secs());
+    println!(
+        "seed {seed}: {messages} messages, {kills} kills, {refusals} refusals, {dropped} dropped, {seconds} s\n"
+    );
+    report(&world, messages)
 }
 
 /// A message that must not wait for batches.
