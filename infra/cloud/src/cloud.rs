@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use dynoxide::{Database, ImportOptions};
+use dynoxide::Database;
 use runtime::Clock;
 use rusqlite::Connection;
 use s3s::{
@@ -19,7 +19,7 @@ use s3s::{
 use s3s_fs::FileSystem;
 use serde_json::{Value, json};
 use store::keys::TABLES;
-use tokio::{net::TcpListener, task::AbortHandle};
+use tokio::net::TcpListener;
 
 use crate::{
     LocalError,
@@ -74,7 +74,6 @@ pub struct Cloud {
     holds: Holds,
     guard: Authorizer,
     uapi: Uapi,
-    expiry: AbortHandle,
 }
 
 impl Cloud {
@@ -148,7 +147,7 @@ impl Cloud {
             .map(|position| Mutex::new(StreamReader { position, late: Vec::new() }));
         tokio::spawn(accept(listener, Arc::new(service)));
         let uapi = Uapi::start(account, faults.clone()).await?;
-        let expiry = tokio::spawn(expire(database.clone())).abort_handle();
+        tokio::spawn(expire(database.clone()));
         Ok(Self {
             endpoint,
             key,
@@ -162,7 +161,6 @@ impl Cloud {
             holds,
             guard,
             uapi,
-            expiry,
         })
     }
 
@@ -298,23 +296,6 @@ impl Cloud {
     pub fn items(&self, table: &str) -> Result<Vec<Value>, LocalError> {
         tables::items(&self.database, table)
     }
-
-    /// Writes `items`, in DynamoDB JSON, to `table` in one batch and returns their size in bytes. Existing items are
-    /// overwritten, and the stream gets no records. The call blocks the thread. It also disables the expiry of items,
-    /// whose search reads the whole table.
-    ///
-    /// # Errors
-    /// When there is no such table, or an item has no keys. Then no item is written.
-    pub fn import(&self, table: &str, items: Vec<Value>) -> Result<usize, LocalError> {
-        self.expiry.abort();
-        let items = items.into_iter().map(request).collect::<Result<Vec<_>, _>>()?;
-        let failed =
-            |error| LocalError::new(format!("The items cannot be written to {table}: {error}."));
-        self.database.enable_bulk_loading().map_err(failed)?;
-        let imported = self.database.import_items(table, items, ImportOptions::default());
-        self.database.disable_bulk_loading().map_err(failed)?;
-        Ok(imported.map_err(failed)?.bytes_imported)
-    }
 }
 
 /// Adds an index for the last sequence number of a stream. Without it the library reads the whole stream, which it
@@ -358,11 +339,11 @@ fn file_store(files: &Path, keys: [&AccessKey; 2]) -> Result<S3Service, LocalErr
     Ok(service.build())
 }
 
-/// Removes expired items every minute: the embedded store does not do so by itself.
+/// Removes expired items every hour, for which it reads the whole tables: the embedded store does not do so by itself.
 async fn expire(database: Database) {
-    let mut minutes = tokio::time::interval(Duration::from_secs(60));
+    let mut hours = tokio::time::interval(Duration::from_secs(3600));
     loop {
-        minutes.tick().await;
+        hours.tick().await;
         if let Err(failure) = database.sweep_ttl() {
             tracing::warn!(%failure, "expired items were not removed");
         }

@@ -15,7 +15,6 @@ mod committees;
 mod courses;
 mod engine;
 mod files;
-pub mod import;
 pub mod keys;
 mod messages;
 mod setup;

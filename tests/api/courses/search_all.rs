@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, time::Duration};
 use cloud::Consumer;
 use common::{ErrorCode, Message};
 use domain::Profile;
-use serde_json::{Value, json};
+use serde_json::json;
 use tests::{NewPerson, Person, World};
 
 use super::{created_course, draft, id_of, payload, published, titles, walk};
@@ -167,24 +167,6 @@ fn stems(world: &World) -> BTreeMap<String, (usize, i64)> {
     }
     stems.retain(|_, (entries, count)| *entries > 0 || *count != 0);
     stems
-}
-
-/// The bulk import writes the same items as the service and the dispatcher.
-#[tokio::test]
-async fn imported_items_equal_those_of_a_published_course() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
-    let id = indexed(&world, &trainer, "Soudure avancée", "صفاقس").await;
-    let course = world.setup().store.course(domain::CourseId::or_none(&id)).await.unwrap().unwrap();
-    let sorted = |mut items: Vec<Value>| {
-        items.sort_by_key(|item| item["pk"]["S"].to_string());
-        items
-    };
-    let is_of_it = |item: &Value| {
-        item["pk"]["S"] == format!("COURSE#{id}")
-            || (item["pk"]["S"].as_str().unwrap().starts_with("WORD#") && item["n"].is_null())
-    };
-    let written: Vec<Value> = world.items("records").into_iter().filter(is_of_it).collect();
-    assert_eq!(sorted(store::import::items_of(&course).unwrap()), sorted(written));
 }
 
 #[tokio::test]

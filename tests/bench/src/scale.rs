@@ -1,19 +1,14 @@
 //! `cargo bench-scale`: read units of lists and searches at 10 to 100,000 courses.
 //!
-//! Courses are imported directly into a store in a file; at each size the same requests go through the real edge.
-//! `million` adds a million courses and rewrites `scale.md`; a number is the largest size. Fails if a
-//! request costs more at one size than at another.
+//! Courses are written by the store; at each size the same requests go through the real edge. `million` adds a million
+//! courses and rewrites `scale.md`; a number is the largest size. Fails if a request costs more at one size than at
+//! another.
 #![expect(
-    clippy::expect_used,
     clippy::print_stdout,
     reason = "a benchmark that cannot measure fails, and it prints its figures"
 )]
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    time::Duration,
-};
+use std::{collections::BTreeMap, fs, time::Duration};
 
 use bench::{Result, Samples, table, write_page};
 use domain::{
@@ -21,8 +16,10 @@ use domain::{
     course::{Course, CourseState},
 };
 use form_urlencoded::byte_serialize;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use identity::random;
 use serde_json::json;
+use store::{CommitOutcome, Store};
 use tests::{Person, World};
 
 const SIZES: [u64; 5] = [10, 1_000, 10_000, 100_000, 1_000_000];
@@ -31,8 +28,8 @@ const SIZES: [u64; 5] = [10, 1_000, 10_000, 100_000, 1_000_000];
 const FULL: u64 = 10_000;
 /// Courses differ in length, and read units are steps of 4 KB.
 const TOLERANCE: f64 = 1.0;
-/// Courses per import.
-const BATCH: u64 = 2_000;
+/// Courses that are written at once.
+const AT_ONCE: usize = 8;
 /// Repetitions of each request.
 const CALLS: usize = 50;
 /// Words of every second, third, fourth, fifth and sixth title; one in sixty has all.
@@ -68,7 +65,7 @@ async fn main() -> Result<()> {
     let mut catalogue = Catalogue::of(&world, last).await;
     let (admin, mut figures) = (world.admin().await, Figures::new());
     for size in &sizes {
-        let middle = catalogue.load(&world, *size)?;
+        let middle = catalogue.load(&world.setup().store, *size).await?;
         // Pending writes of the kernel would slow down the requests.
         fs::File::open(world.folder().join("dynamodb.sqlite"))?.sync_all()?;
         println!("{} courses loaded", thousands(*size));
@@ -91,8 +88,6 @@ struct Catalogue {
     committees: Vec<[String; 2]>,
     start: Instant,
     loaded: u64,
-    /// The numbers of published courses by search term.
-    counts: BTreeMap<String, u64>,
 }
 
 impl Catalogue {
@@ -107,7 +102,7 @@ impl Catalogue {
         let author = |_| UserId::new(random::id(now)).to_string();
         let committees = committees.iter().map(|id| [id.to_string(), author(id)]).collect();
         let start = now.before(Duration::from_secs(121 * last + 31 * 86_400));
-        Self { committees, start, loaded: 0, counts: BTreeMap::new() }
+        Self { committees, start, loaded: 0 }
     }
 
     /// The course with this number, from 0. With `own_word` in its title it is always published.
@@ -151,33 +146,23 @@ impl Catalogue {
         }))?)
     }
 
-    /// Loads courses until there are `size`, and returns the one in the middle of all.
-    fn load(&mut self, world: &World, size: u64) -> Result<CourseId> {
-        let (mut items, mut changed, mut middle) = (Vec::new(), BTreeSet::new(), None);
+    /// Writes and indexes courses, as the service and the worker do, until there are `size`; returns the one in the
+    /// middle of all.
+    async fn load(&mut self, store: &Store, size: u64) -> Result<CourseId> {
         let own_word = format!("nénuphar{size}");
-        for number in self.loaded..size {
-            let is_middle = number == size / 2;
-            let course = self.course(number, is_middle.then_some(own_word.as_str()))?;
-            if is_middle {
-                middle = Some(course.summary.course_id);
-            }
-            items.extend(store::import::items_of(&course)?);
-            if course.summary.state == CourseState::Published {
-                for term in store::import::terms(&course) {
-                    *self.counts.entry(term.clone()).or_default() += 1;
-                    changed.insert(term);
-                }
-            }
-            if number % BATCH == 0 {
-                world.cloud().import("records", std::mem::take(&mut items))?;
-            }
-        }
-        for term in changed {
-            items.push(store::import::count_item(&term, self.counts[&term])?);
-        }
-        world.cloud().import("records", items)?;
+        let course =
+            |number| self.course(number, (number == size / 2).then_some(own_word.as_str()));
+        let courses = (self.loaded..size).map(course).collect::<Result<Vec<_>>>()?;
+        let middle = courses[usize::try_from(size / 2 - self.loaded)?].summary.course_id;
+        let written = courses.into_iter().map(async |course| {
+            let mut tx = store.transaction();
+            tx.new_course(&course, Vec::new());
+            assert_eq!(tx.commit().await?, CommitOutcome::Committed, "the course is new");
+            store.index_course(course.summary.course_id).await
+        });
+        stream::iter(written).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await?;
         self.loaded = size;
-        Ok(middle.expect("each size is more than twice the last"))
+        Ok(middle)
     }
 }
 

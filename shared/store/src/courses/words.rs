@@ -61,7 +61,7 @@ pub(crate) fn terms(course: &CourseSummary) -> Vec<String> {
 }
 
 /// The entries of `course`, one per term.
-pub(crate) fn entries(course: &CourseSummary) -> Vec<Write> {
+fn entries(course: &CourseSummary) -> Vec<Write> {
     let Some(published_at) = course.published_at else {
         return Vec::new();
     };

@@ -14,8 +14,8 @@ use aws_sdk_dynamodb::{
 };
 use domain::Instant;
 use futures_util::future::try_join_all;
-use serde::{Serialize, de::DeserializeOwned};
-use serde_dynamo::{from_item, from_items, to_attribute_value};
+use serde::de::DeserializeOwned;
+use serde_dynamo::{from_item, from_items};
 
 use crate::{
     Store, StoreError,
@@ -325,10 +325,6 @@ pub(crate) fn text(text: &str) -> AttributeValue {
 
 pub(crate) fn number(number: impl ToString) -> AttributeValue {
     AttributeValue::N(number.to_string())
-}
-
-pub(crate) fn value<T: Serialize>(value: &T) -> Result<AttributeValue, StoreError> {
-    Ok(to_attribute_value(value)?)
 }
 
 /// The attributes that put the item at `key` into `list`, to be handled at `at`.

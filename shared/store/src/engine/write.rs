@@ -211,11 +211,6 @@ impl Write {
         })
     }
 
-    pub(crate) fn into_item(self) -> Result<Item, StoreError> {
-        self.check()?;
-        Ok(self.item)
-    }
-
     pub(crate) fn into_transact_write_item(
         self,
         action: Action,
