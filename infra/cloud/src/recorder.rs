@@ -201,31 +201,6 @@ mod tests {
     }
 
     #[test]
-    fn texts_include_encoding_and_parts() {
-        let recorder = Recorder::in_memory();
-        for text in ["é".repeat(161), "é".repeat(160), "ç".repeat(71)] {
-            publish(&recorder, &text);
-        }
-        let texts = recorder.texts();
-        let shown = |text: &Value| {
-            (text["encoding"].clone(), text["segments"].clone(), text["parts"].clone())
-        };
-        assert_eq!(
-            shown(&texts[0]),
-            (json!("UCS-2"), json!(2), json!(["ç".repeat(67), "ç".repeat(4)]))
-        );
-        assert_eq!(shown(&texts[1]), (json!("GSM-7"), json!(1), Value::Null));
-        assert_eq!(
-            shown(&texts[2]),
-            (json!("GSM-7"), json!(2), json!(["é".repeat(153), "é".repeat(8)]))
-        );
-        assert_eq!(
-            (recorder.newest_texts(2), recorder.newest_texts(0).len()),
-            (texts[..2].to_vec(), 0)
-        );
-    }
-
-    #[test]
     fn reopened_journal_drops_an_incomplete_line() {
         let folder = std::env::temp_dir().join(format!("recorder-{}", random::id(now())));
         fs::create_dir(&folder).unwrap();

@@ -15,42 +15,9 @@ use super::{NUMBER, numbers, send_one, send_to, status, texts, world_and_sender}
 
 /// "Example log for successful SMS delivery"
 /// (<https://docs.aws.amazon.com/sns/latest/dg/sms_stats_cloudwatch.html>).
-const SUCCESS: &str = r#"{
-    "notification": {
-        "messageId": "34d9b400-c6dd-5444-820d-fbeb0f1f54cf",
-        "timestamp": "2016-06-28 00:40:34.558"
-    },
-    "delivery": {
-        "phoneCarrier": "My Phone Carrier",
-        "mnc": 270,
-        "destination": "+1XXX5550100",
-        "priceInUSD": 0.00645,
-        "smsType": "Transactional",
-        "mcc": 310,
-        "providerResponse": "Message has been accepted by phone carrier",
-        "dwellTimeMs": 599,
-        "dwellTimeMsUntilDeviceAck": 1344
-    },
-    "status": "SUCCESS"
-}"#;
+const SUCCESS: &str = include_str!("receipts/success.json");
 /// "Example log for failed SMS delivery", on the same page.
-const FAILURE: &str = r#"{
-    "notification": {
-        "messageId": "1077257a-92f3-5ca3-bc97-6a915b310625",
-        "timestamp": "2016-06-28 00:40:34.559"
-    },
-    "delivery": {
-        "mnc": 0,
-        "destination": "+1XXX5550100",
-        "priceInUSD": 0.00645,
-        "smsType": "Transactional",
-        "mcc": 0,
-        "providerResponse": "Unknown error attempting to reach phone",
-        "dwellTimeMs": 1420,
-        "dwellTimeMsUntilDeviceAck": 1692
-    },
-    "status": "FAILURE"
-}"#;
+const FAILURE: &str = include_str!("receipts/failure.json");
 const ACCEPTED: &str = "Message has been accepted by phone carrier";
 
 /// The log event `example` about the message `id` to `number`, which SNS accepted at `at`.

@@ -8,89 +8,25 @@ use runtime::Error;
 use serde_json::{Value, json};
 use tests::{NewPerson, PASSWORD, Person, World};
 
-/// "Bounce record" (<https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-examples.html>), without
-/// the headers of the mail.
-const BOUNCE: &str = r#"{
-    "eventType": "Bounce",
-    "bounce": {
-        "bounceType": "Permanent",
-        "bounceSubType": "General",
-        "bouncedRecipients": [
-            {
-                "emailAddress": "recipient@example.com",
-                "action": "failed",
-                "status": "5.1.1",
-                "diagnosticCode": "smtp; 550 5.1.1 user unknown"
-            }
-        ],
-        "timestamp": "2017-08-05T00:41:02.669Z",
-        "feedbackId": "01000157c44f053b-61b59c11-9236-11e6-8f96-7be8aexample-000000",
-        "reportingMTA": "dsn; mta.example.com"
-    },
-    "mail": {
-        "timestamp": "2017-08-05T00:40:02.012Z",
-        "source": "Sender Name <sender@example.com>",
-        "sourceArn": "arn:aws:ses:us-east-1:123456789012:identity/sender@example.com",
-        "sendingAccountId": "123456789012",
-        "messageId": "EXAMPLE7c191be45-e9aedb9a-02f9-4d12-a87d-dd0099a07f8a-000000",
-        "destination": ["recipient@example.com"],
-        "headersTruncated": false,
-        "tags": {
-            "ses:configuration-set": ["ConfigSet"],
-            "ses:source-ip": ["192.0.2.0"],
-            "ses:from-domain": ["example.com"],
-            "ses:caller-identity": ["ses_user"]
-        }
-    }
-}"#;
+/// "Bounce record" (<https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-examples.html>), in an
+/// event of EventBridge (<https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html>).
+const BOUNCE: &str = include_str!("../../../events/worker/feedback.json");
 /// "Complaint record" on the same page, likewise.
-const COMPLAINT: &str = r#"{
-    "eventType": "Complaint",
-    "complaint": {
-        "complainedRecipients": [{ "emailAddress": "recipient@example.com" }],
-        "timestamp": "2017-08-05T00:41:02.669Z",
-        "feedbackId": "01000157c44f053b-61b59c11-9236-11e6-8f96-7be8aexample-000000",
-        "userAgent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36",
-        "complaintFeedbackType": "abuse",
-        "arrivalDate": "2017-08-05T00:41:02.669Z"
-    },
-    "mail": {
-        "timestamp": "2017-08-05T00:40:01.123Z",
-        "source": "Sender Name <sender@example.com>",
-        "sourceArn": "arn:aws:ses:us-east-1:123456789012:identity/sender@example.com",
-        "sendingAccountId": "123456789012",
-        "messageId": "EXAMPLE7c191be45-e9aedb9a-02f9-4d12-a87d-dd0099a07f8a-000000",
-        "destination": ["recipient@example.com"],
-        "headersTruncated": false,
-        "tags": {
-            "ses:configuration-set": ["ConfigSet"],
-            "ses:caller-identity": ["ses_user"]
-        }
-    }
-}"#;
+const COMPLAINT: &str = include_str!("../../../events/worker/complaint.json");
 
 /// The record `example` about the mail that was sent to `email` at `sent_at`.
 fn record(example: &str, email: &str, sent_at: Instant) -> Value {
-    let mut record: Value = serde_json::from_str(example).unwrap();
+    let mut event: Value = serde_json::from_str(example).unwrap();
+    let mut record = event["detail"].take();
     record["mail"]["timestamp"] = json!(sent_at);
     record["mail"]["destination"] = json!([email]);
     record
 }
 
-/// Passes `detail` to the worker in an event of EventBridge
-/// (<https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html>).
+/// Passes `detail` to the worker in an event of EventBridge.
 async fn invoke(world: &World, detail: Value) -> Result<(), Error> {
-    let event = json!({
-        "version": "0",
-        "id": "12a18625-3cfb-1f0c-5d5d-0d5b1c3b0e8f",
-        "detail-type": "Email Bounced",
-        "source": "aws.ses",
-        "account": "123456789012",
-        "time": "2017-08-05T00:41:02Z",
-        "region": "eu-west-3",
-        "resources": [],
-        "detail": detail,
-    });
+    let mut event: Value = serde_json::from_str(BOUNCE).unwrap();
+    event["detail"] = detail;
     let worker = world.consumers().worker.clone();
     worker.answer(serde_json::from_value(event)?).await.map(|_| ())
 }
