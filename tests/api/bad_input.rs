@@ -7,7 +7,7 @@ use common::Message;
 use domain::Profile;
 use http::Method;
 use serde_json::{Map, Value, json};
-use tests::{Answer, Document, NewPerson, PASSWORD, Person, World};
+use tests::{Answer, Document, PASSWORD, Person, World};
 
 type Exception = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
@@ -481,7 +481,7 @@ async fn values_that_the_document_forbids_return_its_errors() {
     let path_of_course = format!("/courses/questions/{}", course.as_str().unwrap());
     let question = admin.post(&path_of_course, json!({ "questions": [question] })).await;
     let question = question.expect_success(Message::QuestionsAdded)["questions"][0].clone();
-    let other = world.unhashed_account(&NewPerson::with(Profile::Member)).await;
+    let other = world.unhashed_account(Profile::Member).await;
     let ids = [
         ("courseId", course.as_str().unwrap().to_owned()),
         ("questionId", question["questionID"].as_str().unwrap().to_owned()),

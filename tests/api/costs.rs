@@ -100,11 +100,8 @@ async fn role_permissions_are_all_used_and_never_exceeded() {
 
 /// Calls that use the permissions which [`every_endpoint`] does not.
 async fn remaining_calls(world: &World) {
-    let (admin, member, trainer) = (
-        world.admin().await,
-        world.member().await,
-        world.person(NewPerson::with(Profile::Trainer)).await,
-    );
+    let (admin, member, trainer) =
+        (world.admin().await, world.member().await, world.person(Profile::Trainer).await);
     world.clock().advance(Duration::from_secs(301));
     member.get("/auth/current-user").await.expect_ok();
     // a session that has ended is read again before it is believed
@@ -115,7 +112,7 @@ async fn remaining_calls(world: &World) {
     // the first code of an account also removes the password
     let unverified = world.account(&NewPerson::with(Profile::Member).unverified()).await;
     let email = unverified.email.as_str();
-    world.anonymous().post("/auth/passwordless", json!({ "email": email })).await.expect_ok();
+    world.anonymous().ask_to_sign_in(email, "email").await;
     let path = format!("/auth/passwordless?code={}", world.mailed_link(email).await);
     world.anonymous().get(&path).await.expect_success(Message::LoginSuccess);
 
@@ -155,11 +152,8 @@ async fn remaining_calls(world: &World) {
     admin.with("idempotency-key", "once").post("/sms/single", single).await.expect_ok();
 
     let elsewhere = world.another_committee("Sfax", true).await;
-    let path = format!("/team/{}", member.user().user_id);
-    admin
-        .put(&path, json!({ "committeeID": elsewhere, "email": "ailleurs@example.org" }))
-        .await
-        .expect_ok();
+    let change = json!({ "committeeID": elsewhere, "email": "ailleurs@example.org" });
+    admin.change_member(member.user().user_id, change).await;
 }
 
 /// `person` with an open rate limit window, in which the measured requests count.
@@ -181,13 +175,12 @@ async fn sign_in(world: &World, anonymous: &Person, costs: &mut Costs) {
     let someone = NewPerson::with(Profile::Member).with_phone("216", "20123456");
     let user = world.account(&someone).await;
     let email = user.email.to_string();
-    let requested = anonymous.post("/auth/passwordless", json!({ "email": email })).await.json();
+    let requested = anonymous.ask_to_sign_in(&email, "email").await;
     let path = format!("/auth/passwordless?code={}", world.mailed_code(&email).await);
     let caller = anonymous.with_token(requested["token"].as_str().unwrap());
     costs.record("GET /auth/passwordless", &caller.get(&path).await);
 
-    let path = format!("/users/reset-password?sendMethode=email&email={email}");
-    anonymous.get(&path).await.expect_ok();
+    anonymous.ask_to_reset(&email, "email").await;
     let code = world.mailed_code(&email).await;
     let payload = json!({ "email": email, "code": code, "newPassword": "cinq cigognes au nord", "confirmPassword": "cinq cigognes au nord" });
     costs.record(
@@ -217,7 +210,7 @@ async fn people(world: &World, costs: &mut Costs) {
     costs.record("PUT /users/{userId}", &member.put(&path, json!({ "name": "Leïla" })).await);
     let erased = member.delete_with(&path, json!({ "password": PASSWORD })).await;
     costs.record("DELETE /users/{userId}", &erased);
-    let other = world.account(&NewPerson::with(Profile::Member)).await;
+    let other = world.account(Profile::Member).await;
     let path = format!("/users/user-status/{}", other.user_id);
     let closed = admin.put(&path, json!({ "isActive": false })).await;
     costs.record("PUT /users/user-status/{userId}", &closed);
@@ -239,8 +232,7 @@ async fn one_time_passwords(world: &World, costs: &mut Costs) {
     let begun = begun.expect_success(Message::OtpRequired);
     let caller = world.anonymous().with_token(begun["token"].as_str().unwrap());
     let caller = with_open_window(caller).await;
-    let verified = caller.post("/otp/verify", json!({ "code": code })).await;
-    costs.record("POST /otp/verify", &verified);
+    costs.record("POST /otp/verify", &caller.post("/otp/verify", json!({ "code": code })).await);
     let user = world.user(member.user().user_id).await;
     let code = next_code();
     let member = with_open_window(world.signed_in(user).await).await;
@@ -324,8 +316,7 @@ async fn courses(world: &World, costs: &mut Costs) {
 async fn sms(world: &World, costs: &mut Costs) {
     let admin = with_open_window(world.admin().await).await;
     // Before the messages, whose random ids decide how many stand in each shard.
-    let of_committee = admin.get("/sms?scope=committee").await;
-    costs.record("GET /sms?scope=committee", &of_committee);
+    costs.record("GET /sms?scope=committee", &admin.get("/sms?scope=committee").await);
     let recipients: Vec<String> = (0..100).map(|number| format!("+216201{number:05}")).collect();
     let payload = json!({ "recipients": recipients, "message": "Bonjour" });
     let sent = costs.record("POST /sms/bulk", &admin.post("/sms/bulk", payload).await);

@@ -14,11 +14,7 @@ use tests::{NewPerson, World};
 
 /// Requests a sign-in mail to the super admin.
 async fn ask(world: &World) {
-    world
-        .anonymous()
-        .post("/auth/passwordless", json!({ "email": "admin@example.org" }))
-        .await
-        .expect_ok();
+    world.anonymous().ask_to_sign_in("admin@example.org", "email").await;
 }
 
 /// The messages in the outbox, in any status.
@@ -100,7 +96,7 @@ async fn sweep_sends_after_a_minute_what_the_stream_missed() {
 async fn due_work_of_all_shards_is_found_in_order() {
     let world = World::new().await;
     for _ in 0..12 {
-        let user = world.account(&NewPerson::with(Profile::Member)).await;
+        let user = world.account(Profile::Member).await;
         world.anonymous().post("/auth/passwordless", json!({ "email": user.email })).await;
         world.clock().advance(Duration::from_secs(1));
     }
@@ -122,12 +118,9 @@ async fn due_work_of_all_shards_is_found_in_order() {
 async fn concurrent_dispatchers_send_a_message_once() {
     let world = World::new().await;
     for number in 0..5 {
-        let user = world.account(&NewPerson::with(Profile::Member)).await;
-        world
-            .anonymous()
-            .at(&format!("10.8.0.{number}"))
-            .post("/auth/passwordless", json!({ "email": user.email }))
-            .await;
+        let user = world.account(Profile::Member).await;
+        let anonymous = world.anonymous().at(&format!("10.8.0.{number}"));
+        anonymous.ask_to_sign_in(&user.email, "email").await;
     }
     world.clock().advance(Duration::from_secs(60));
     let processes: Vec<_> = (0..8).map(|_| world.another_process()).collect();
@@ -171,10 +164,7 @@ async fn permanent_refusal_becomes_failed() {
     let world = World::new().await;
     world.account(&NewPerson::with(Profile::Member).with_phone("216", "20123456")).await;
     world.inject_fault_in(Service::Sns, Fault::named("OptedOut"));
-    world
-        .anonymous()
-        .post("/auth/passwordless", json!({ "email": "person1@example.org", "sendMethode": "sms" }))
-        .await;
+    world.anonymous().ask_to_sign_in("person1@example.org", "sms").await;
     world.deliver().await;
     assert_eq!(states(&world), ["FAILED"]);
 }
@@ -279,7 +269,7 @@ async fn function_ignores_records_of_the_other_one() {
 
 #[tokio::test]
 async fn task_failing_for_a_day_becomes_dead_letter_until_replayed() {
-    let (world, someone) = World::with_person(NewPerson::with(Profile::Member)).await;
+    let (world, someone) = World::with_person(Profile::Member).await;
     let announced = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
     let file = someone.post("/files", announced).await.expect_created()["file"]["fileID"].clone();
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));

@@ -35,7 +35,7 @@ async fn sign_ins_of_several_people_write_no_common_partition() {
     let world = World::new().await;
     let mut emails = Vec::new();
     for _ in 0..TIMES {
-        let account = world.account(&NewPerson::with(Profile::Member)).await;
+        let account = world.account(Profile::Member).await;
         emails.push(account.email);
     }
     meter(&world);
@@ -93,7 +93,7 @@ async fn publications_write_the_documented_units() {
     let world = World::new().await;
     let mut courses = Vec::new();
     for number in 0..TIMES {
-        let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+        let trainer = world.person(Profile::Trainer).await;
         let course = json!({
             "courseTitle": format!("Soudure {number}"), "description": "Souder en trois jours.", "courseType": "ONLINE",
             "sectionOfMatter": "Énergie", "contactEmail": "cours@example.org",

@@ -407,8 +407,7 @@ async fn each_state_of_an_account_changes_the_operations_of_the_table() {
                 admin.put(&path, json!({ "isActive": false })).await.expect_ok();
             }
             State::Deactivated => {
-                let path = format!("/users/user-status/{}", person.user().user_id);
-                admin.put(&path, json!({ "isActive": false })).await.expect_ok();
+                admin.set_active(person.user().user_id, false).await;
             }
             State::OldSignIn => world.clock().advance(std::time::Duration::from_secs(600)),
             State::Normal | State::Unverified | State::UnverifiedMailbox => {}
@@ -443,8 +442,7 @@ async fn each_state_of_an_account_changes_the_operations_of_the_table() {
 #[tokio::test]
 async fn operation_that_needs_a_session_returns_401_without_one() {
     let world = World::new().await;
-    let anonymous =
-        world.anonymous().as_user(world.account(&NewPerson::with(Profile::Member)).await);
+    let anonymous = world.anonymous().as_user(world.account(Profile::Member).await);
     for call in calls() {
         let answer = send(&anonymous, ("x", "x"), &call).await;
         assert!(call.access == "public" || answer.status == 401, "{call:?}: {answer:?}");

@@ -61,16 +61,11 @@ async fn retired_sealing_key_is_unused_after_reseal() {
 #[tokio::test]
 async fn code_sent_under_the_old_sealing_key_stays_valid() {
     let world = World::new().await;
-    world
-        .anonymous()
-        .post("/auth/passwordless", json!({ "email": "admin@example.org" }))
-        .await
-        .expect_ok();
+    world.anonymous().ask_to_sign_in("admin@example.org", "email").await;
     let link = world.mailed_link("admin@example.org").await;
     let keys =
         format!("{},{}", NamedKey::generate("next").to_setting(), world.setting("SEALING_KEYS"));
     let next = world.another_process_with(&[("SEALING_KEYS", &keys)]);
-    let anonymous = next.anonymous().via(&next);
-    let answer = anonymous.get(&format!("/auth/passwordless?code={link}")).await;
+    let answer = next.anonymous().via(&next).get(&format!("/auth/passwordless?code={link}")).await;
     answer.expect_success(Message::LoginSuccess);
 }

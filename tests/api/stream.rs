@@ -57,8 +57,7 @@ async fn repeated_records_send_each_code_once() {
 #[tokio::test]
 async fn refused_mail_with_repeated_records_is_sent_once() {
     let world = world_with_repeated_records().await;
-    let refused = Fault::new(Mode::Throttle).times(2);
-    world.cloud().faults().add(Service::Ses, refused);
+    world.cloud().faults().add(Service::Ses, Fault::new(Mode::Throttle).times(2));
     request_code(&world, json!({ "email": "admin@example.org" })).await;
     world.deliver().await;
     world.clock().advance(Duration::from_secs(60));
@@ -69,8 +68,7 @@ async fn refused_mail_with_repeated_records_is_sent_once() {
 #[tokio::test]
 async fn late_record_does_not_send_an_expired_code() {
     let world = world_with_repeated_records().await;
-    let refused = Fault::new(Mode::Throttle);
-    world.cloud().faults().add(Service::Ses, refused);
+    world.cloud().faults().add(Service::Ses, Fault::new(Mode::Throttle));
     request_code(&world, json!({ "email": "admin@example.org" })).await;
     deliver_once(&world).await;
     world.clear_faults();
@@ -115,7 +113,7 @@ async fn repeated_chunks_create_and_send_each_message_of_a_batch_once() {
 #[tokio::test]
 async fn late_record_of_a_publication_adds_no_search_entries() {
     let world = world_with_repeated_records().await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let trainer = world.person(Profile::Trainer).await;
     let course = json!({
         "courseTitle": "Soudure", "description": "Souder en trois jours.", "courseType": "ONLINE",
         "sectionOfMatter": "Énergie", "contactEmail": "cours@example.org",
@@ -134,11 +132,9 @@ async fn late_record_of_a_publication_adds_no_search_entries() {
         ("to-draft", Message::CourseReturned, 0, "0"),
         ("publish", Message::CoursePublished, 2, "1"),
     ] {
-        let changed = trainer.post(&format!("{path}/{action}"), json!({})).await;
-        changed.expect_success(message);
+        trainer.post(&format!("{path}/{action}"), json!({})).await.expect_success(message);
         deliver_once(&world).await;
-        let counts = vec![count.to_owned(); 2];
-        assert_eq!(words(), (entries, counts), "{action}");
+        assert_eq!(words(), (entries, vec![count.to_owned(); 2]), "{action}");
     }
     world.deliver().await;
     assert_eq!(words(), (2, vec!["1".to_owned(); 2]));

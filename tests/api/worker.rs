@@ -30,17 +30,13 @@ async fn sender(world: &World) -> Person {
 async fn send_batch(sender: &Person, size: usize) {
     let numbers: Vec<String> = (0..size).map(|at| format!("+216201{at:05}")).collect();
     let payload = json!({ "recipients": numbers, "message": "Bonjour" });
-    let accepted = sender.post("/sms/bulk", payload).await;
-    accepted.expect_success(Message::SmsBulkAccepted);
+    sender.post("/sms/bulk", payload).await.expect_success(Message::SmsBulkAccepted);
 }
 
 /// Requests a code for a new person and returns their address.
 async fn request_code(world: &World, ip: &str) -> String {
-    let user = world.account(&NewPerson::with(Profile::Member)).await;
-    let email = user.email.to_string();
-    let client = world.anonymous().at(ip);
-    let asked = client.post("/auth/passwordless", json!({ "email": email }));
-    asked.await.expect_success(Message::PasswordlessSent);
+    let email = world.account(Profile::Member).await.email.to_string();
+    world.anonymous().at(ip).ask_to_sign_in(&email, "email").await;
     email
 }
 

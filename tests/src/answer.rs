@@ -37,6 +37,23 @@ pub struct Answer {
     pub took: Duration,
 }
 
+/// Asserts that `object` has the members `expected`; it may have more.
+#[track_caller]
+pub fn expect_fields(object: &Value, expected: Value) {
+    let Value::Object(expected) = expected else { panic!("{expected} is no object") };
+    for (name, value) in expected {
+        assert_eq!(object[&name], value, "{name} of {object}");
+    }
+}
+
+/// The text `name` of each element of `list`.
+#[track_caller]
+pub fn texts_of(list: &Value, name: &str) -> Vec<String> {
+    let items = list.as_array().unwrap_or_else(|| panic!("{list} is no list")).iter();
+    let text = |item: &Value| item[name].as_str().map(str::to_owned);
+    items.map(|item| text(item).unwrap_or_else(|| panic!("no text {name} in {item}"))).collect()
+}
+
 impl Answer {
     pub(crate) fn new(response: Response<Bytes>, units: Units, took: Duration) -> Self {
         let store = response
@@ -105,6 +122,12 @@ impl Answer {
         );
         assert_eq!(json["message"]["RESPONSE_TEXT"], error_code.text(Language::French));
         assert_eq!(json["code"], self.status);
+    }
+
+    /// Asserts the 401 for which there are many reasons and one response.
+    #[track_caller]
+    pub fn expect_unauthorized(&self) {
+        self.expect_error(ErrorCode::BadAuthCombination);
     }
 
     /// Asserts an error of `field` alone with `error_code`, in the envelope and in `errors`.

@@ -48,6 +48,13 @@ impl World {
         }
     }
 
+    /// Waits until each fault has occurred as often as it was injected.
+    pub async fn faults_have_occurred(&self) {
+        while !self.cloud().faults().left().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// Removes all faults.
     pub fn clear_faults(&self) {
         self.cloud().faults().set([].into());

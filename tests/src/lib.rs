@@ -18,7 +18,7 @@ pub mod policies;
 mod totp_app;
 mod world;
 
-pub use answer::{Answer, Cost};
+pub use answer::{Answer, Cost, expect_fields, texts_of};
 pub use authenticator::Authenticator;
 pub use document::Document;
 pub use inbox::digits;

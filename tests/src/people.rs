@@ -69,9 +69,21 @@ impl NewPerson {
     }
 }
 
+impl From<Profile> for NewPerson {
+    fn from(profile: Profile) -> Self {
+        Self::with(profile)
+    }
+}
+
+impl From<&Self> for NewPerson {
+    fn from(new_person: &Self) -> Self {
+        new_person.clone()
+    }
+}
+
 impl World {
     /// A new World with a person of `new_person`.
-    pub async fn with_person(new_person: NewPerson) -> (Self, Person) {
+    pub async fn with_person(new_person: impl Into<NewPerson>) -> (Self, Person) {
         let world = Self::new().await;
         let person = world.person(new_person).await;
         (world, person)
@@ -79,7 +91,7 @@ impl World {
 
     /// A new World with a verified member of its committee.
     pub async fn with_member() -> (Self, Person) {
-        Self::with_person(NewPerson::with(Profile::Member)).await
+        Self::with_person(Profile::Member).await
     }
 
     /// A new World with its super admin.
@@ -125,9 +137,9 @@ impl World {
     }
 
     /// Writes a new account with [`PASSWORD`] and a unique email address to the tables.
-    pub async fn account(&self, new_person: &NewPerson) -> User {
+    pub async fn account(&self, new_person: impl Into<NewPerson>) -> User {
         let password_hash = Hasher::default().hash(&PASSWORD.into()).await.expect("a hash");
-        self.account_with(new_person, password_hash).await
+        self.account_with(&new_person.into(), password_hash).await
     }
 
     /// The transaction with which a request of `person`, such as a change of their password, ends all their sessions but
@@ -147,8 +159,8 @@ impl World {
     }
 
     /// Like [`World::account`], without a usable password, which saves the time of hashing.
-    pub async fn unhashed_account(&self, new_person: &NewPerson) -> User {
-        self.account_with(new_person, "no hash".to_owned()).await
+    pub async fn unhashed_account(&self, new_person: impl Into<NewPerson>) -> User {
+        self.account_with(&new_person.into(), "no hash".to_owned()).await
     }
 
     async fn account_with(&self, new_person: &NewPerson, password_hash: String) -> User {
@@ -168,8 +180,8 @@ impl World {
     }
 
     /// A person with a new account and a session.
-    pub async fn person(&self, new_person: NewPerson) -> Person {
-        let user = self.account(&new_person).await;
+    pub async fn person(&self, new_person: impl Into<NewPerson>) -> Person {
+        let user = self.account(new_person).await;
         self.signed_in(user).await
     }
 
@@ -237,7 +249,7 @@ impl World {
 
     /// A verified member of the first committee, signed in.
     pub async fn member(&self) -> Person {
-        self.person(NewPerson::with(Profile::Member)).await
+        self.person(Profile::Member).await
     }
 }
 

@@ -8,7 +8,7 @@ use domain::{agent::Agent, login_activity::Location, user::User};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
 use serde_json::{Value, json};
 
-use crate::{Answer, Document, World};
+use crate::{Answer, Document, PASSWORD, World};
 
 /// A client of a [`World`]. Methods that change it return a copy.
 #[derive(Clone)]
@@ -91,11 +91,22 @@ impl Person {
 
     /// The items of `list` on all pages of GET `/api/v1{path}`.
     pub async fn pages(&self, path: &str, list: &str) -> Vec<Value> {
+        self.pages_beside(path, list, async || ()).await
+    }
+
+    /// Like [`Person::pages`], with `change` after each page.
+    pub async fn pages_beside(
+        &self,
+        path: &str,
+        list: &str,
+        mut change: impl AsyncFnMut(),
+    ) -> Vec<Value> {
         let (mut all, mut cursor) = (Vec::new(), String::new());
         for _ in 0..1000 {
             let joint = if path.contains('?') { '&' } else { '?' };
             let page = self.get(&format!("{path}{joint}{cursor}")).await.expect_ok();
             all.extend(page[list].as_array().expect("a list").clone());
+            change().await;
             match page["nextCursor"].as_str() {
                 Some(next) => cursor = format!("cursor={next}"),
                 None => return all,
@@ -169,6 +180,37 @@ impl Person {
     /// Sends PUT `/users/{userId}` for the own account.
     pub async fn change_self(&self, change: Value) -> Answer {
         self.put(&format!("/users/{}", self.user().user_id), change).await
+    }
+
+    /// Requests the address `email` for the own account.
+    pub async fn request_address(&self, email: impl Display) -> Answer {
+        self.change_self(json!({ "email": email.to_string(), "password": PASSWORD })).await
+    }
+
+    /// Sets the Tunisian `number` of the own account, without its country code.
+    pub async fn set_number(&self, number: &str) {
+        let phone = json!({ "phoneCode": "216", "phone": number, "password": PASSWORD });
+        self.change_self(phone).await.expect_success(Message::UserUpdated);
+    }
+
+    /// Opens or closes the account `id`, which must succeed.
+    pub async fn set_active(&self, id: impl Display, is_active: bool) {
+        let path = format!("/users/user-status/{id}");
+        let answer = self.put(&path, json!({ "isActive": is_active })).await;
+        answer.expect_success(Message::UserStatusUpdated);
+    }
+
+    /// Requests a code that signs in to the account with the address `email`; returns the body. It goes by `method`,
+    /// `email` or `sms`.
+    pub async fn ask_to_sign_in(&self, email: impl Display, method: &str) -> Value {
+        let body = json!({ "email": email.to_string(), "sendMethode": method });
+        self.post("/auth/passwordless", body).await.expect_success(Message::PasswordlessSent)
+    }
+
+    /// Requests a code that resets the password, likewise.
+    pub async fn ask_to_reset(&self, email: impl Display, method: &str) {
+        let path = format!("/users/reset-password?sendMethode={method}&email={email}");
+        self.get(&path).await.expect_success(Message::ResetCodeSent);
     }
 
     /// Sends PUT `/team/{userId}`, which must succeed; returns the body.

@@ -1,6 +1,5 @@
 use std::time::Duration;
 
-use common::ErrorCode;
 use tests::World;
 
 #[tokio::test]
@@ -17,7 +16,7 @@ async fn token_is_renewed_after_half_its_lifetime_in_the_same_session() {
     assert_ne!(fresh.header("authorization"), member.token());
     let renewed = member.with_token(fresh.header("authorization"));
     world.clock().advance(Duration::from_secs(6 * 3600));
-    member.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
+    member.get("/auth/check").await.expect_unauthorized();
     renewed.get("/auth/check").await.expect_ok();
     let sessions =
         renewed.get("/auth/sessions").await.expect_ok()["sessions"].as_array().unwrap().len();
@@ -33,7 +32,7 @@ async fn session_renewed_repeatedly_ends_after_session_days() {
     world.clock().advance(Duration::from_secs(36_000));
     member = member.with_token(member.get("/auth/check").await.header("authorization"));
     world.clock().advance(Duration::from_secs(400));
-    member.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
+    member.get("/auth/check").await.expect_unauthorized();
 }
 
 #[tokio::test]
@@ -68,11 +67,11 @@ async fn missing_or_invalid_token_returns_401_with_challenge() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     let answer = anonymous.get("/auth/check").await;
-    answer.expect_error(ErrorCode::BadAuthCombination);
+    answer.expect_unauthorized();
     assert_eq!(answer.header("www-authenticate"), "Bearer realm=\"halqa\"");
     for token in ["Bearer x", "Bearer a.b.c", "bearer ", "Bearer eyJhbGciOiJub25lIn0.e30."] {
         let answer = anonymous.with_token(token).get("/auth/check").await;
-        answer.expect_error(ErrorCode::BadAuthCombination);
+        answer.expect_unauthorized();
         let expected = if token == "bearer " {
             "Bearer realm=\"halqa\""
         } else {
@@ -88,16 +87,12 @@ async fn bearer_scheme_any_case_accepted_other_token_places_rejected() {
     let token = member.token().strip_prefix("Bearer ").unwrap().to_owned();
     let anonymous = world.anonymous();
     anonymous.with_token(&format!("bEaReR {token}")).get("/auth/check").await.expect_ok();
-    let answer = anonymous.with_token(&format!("Basic {token}")).get("/auth/check").await;
-    answer.expect_error(ErrorCode::BadAuthCombination);
-    let answer = anonymous.with_token(&token).get("/auth/check").await;
-    answer.expect_error(ErrorCode::BadAuthCombination);
+    anonymous.with_token(&format!("Basic {token}")).get("/auth/check").await.expect_unauthorized();
+    anonymous.with_token(&token).get("/auth/check").await.expect_unauthorized();
     let answer = anonymous.with("cookie", &format!("token={token}")).get("/auth/check").await;
-    answer.expect_error(ErrorCode::BadAuthCombination);
-    let answer = anonymous.get(&format!("/auth/check?access_token={token}")).await;
-    answer.expect_error(ErrorCode::BadAuthCombination);
-    let answer = member.with("authorization", member.token()).get("/auth/check").await;
-    answer.expect_error(ErrorCode::BadAuthCombination);
+    answer.expect_unauthorized();
+    anonymous.get(&format!("/auth/check?access_token={token}")).await.expect_unauthorized();
+    member.with("authorization", member.token()).get("/auth/check").await.expect_unauthorized();
 }
 
 #[tokio::test]
@@ -108,16 +103,15 @@ async fn modified_token_is_rejected() {
         let mut changed = token.to_owned();
         let character = if &token[at..=at] == "A" { "B" } else { "A" };
         changed.replace_range(at..=at, character);
-        let answer = member.with_token(&changed).get("/auth/check").await;
-        answer.expect_error(ErrorCode::BadAuthCombination);
+        member.with_token(&changed).get("/auth/check").await.expect_unauthorized();
     }
     let answer = member.with_token(&token[..token.len() - 1]).get("/auth/check").await;
-    answer.expect_error(ErrorCode::BadAuthCombination);
+    answer.expect_unauthorized();
 }
 
 #[tokio::test]
 async fn token_issued_in_the_future_is_rejected() {
     let (world, member) = World::with_member().await;
     world.clock().step_back(Duration::from_secs(60));
-    member.get("/auth/check").await.expect_error(ErrorCode::BadAuthCombination);
+    member.get("/auth/check").await.expect_unauthorized();
 }

@@ -2,7 +2,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join;
 use serde_json::json;
-use tests::{NewPerson, World};
+use tests::{World, expect_fields};
 
 use super::payload;
 
@@ -40,10 +40,7 @@ async fn optional_fields_can_be_cleared() {
         .expect_ok();
     let change = json!({ "VAT": "", "address": "", "secondaryEmail": null, "secondaryPhone": "" });
     let after = admin.put(&path, change).await.expect_ok()["committee"].clone();
-    assert_eq!(
-        (&after["VAT"], &after["address"], &after["secondaryPhone"]),
-        (&json!(""), &json!(""), &json!(""))
-    );
+    expect_fields(&after, json!({ "VAT": "", "address": "", "secondaryPhone": "" }));
     assert_eq!(after["secondaryEmail"], json!(null));
 }
 
@@ -91,7 +88,7 @@ async fn closed_committee_gets_no_further_account() {
     let world = World::new().await;
     let (admin, path, committee) = created_committee(&world).await;
     let id = &committee["committeeID"];
-    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    let member = world.account(Profile::Member).await;
     admin.put(&path, json!({ "isActive": false })).await.expect_success(Message::CommitteeUpdated);
     let payload = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": id,
@@ -113,7 +110,7 @@ async fn unknown_committee_is_reported_after_rights_and_fields() {
         answer.expect_error(ErrorCode::CommitteeNotFound);
         admin.put(&path, json!({})).await.expect_error(ErrorCode::CommitteeNotFound);
         world
-            .person(NewPerson::with(Profile::CommitteeAdmin))
+            .person(Profile::CommitteeAdmin)
             .await
             .put(&path, json!([]))
             .await

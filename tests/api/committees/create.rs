@@ -1,6 +1,6 @@
 use common::{ErrorCode, Message};
 use serde_json::json;
-use tests::World;
+use tests::{World, expect_fields};
 
 use super::payload;
 
@@ -29,10 +29,7 @@ async fn optional_fields_get_their_empty_values() {
     payload["isActive"] = json!(false);
     let answer = world.admin().await.post("/committees", payload).await;
     let committee = answer.expect_success(Message::CommitteeCreated)["committee"].clone();
-    assert_eq!(
-        (&committee["VAT"], &committee["address"], &committee["secondaryPhone"]),
-        (&json!(""), &json!(""), &json!(""))
-    );
+    expect_fields(&committee, json!({ "VAT": "", "address": "", "secondaryPhone": "" }));
     assert_eq!(json!([committee["secondaryEmail"], committee["isActive"]]), json!([null, false]));
 }
 

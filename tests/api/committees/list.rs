@@ -2,17 +2,11 @@ use std::time::Duration;
 
 use common::ErrorCode;
 use serde_json::json;
-use tests::{Person, World};
+use tests::{Person, World, texts_of};
 
 async fn names(person: &Person, query: &str) -> (Vec<String>, Option<String>) {
     let body = person.get(&format!("/committees{query}")).await.expect_ok();
-    let names = body["committees"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["nameLatin"].as_str().unwrap().to_owned())
-        .collect();
-    (names, body["nextCursor"].as_str().map(str::to_owned))
+    (texts_of(&body["committees"], "nameLatin"), body["nextCursor"].as_str().map(str::to_owned))
 }
 
 async fn world_with(names: &[&str]) -> World {
@@ -110,8 +104,7 @@ async fn cursor_is_bound_to_caller_list_and_day() {
 
 #[tokio::test]
 async fn cursor_of_a_very_long_name_stays_short() {
-    let long = "ﷺ".repeat(200);
-    let world = world_with(&[&long, &format!("{}x", "ﷺ".repeat(199))]).await;
+    let world = world_with(&[&"ﷺ".repeat(200), &format!("{}x", "ﷺ".repeat(199))]).await;
     let (_, cursor) = names(&world.anonymous(), "?limit=2").await;
     assert!(cursor.unwrap().len() <= 512);
 }

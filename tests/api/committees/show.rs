@@ -11,7 +11,7 @@ async fn public_sees_six_fields_members_and_super_admins_all() {
         (world.anonymous(), 6),
         (world.anonymous().with_token("Bearer rubbish"), 6),
         (world.member().await, 6),
-        (world.person(NewPerson::with(Profile::CommitteeAdmin)).await, 6),
+        (world.person(Profile::CommitteeAdmin).await, 6),
         (world.person(NewPerson::with(Profile::Member).of(other)).await, 15),
         (world.person(NewPerson::with(Profile::Member).of(other).unverified()).await, 15),
         (world.admin().await, 15),

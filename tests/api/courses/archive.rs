@@ -1,13 +1,13 @@
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
-use tests::{NewPerson, World};
+use tests::World;
 
 use super::{payload, published, question, titles};
 
 #[tokio::test]
 async fn archived_course_leaves_lists_and_cannot_be_changed() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let id = published(&trainer, "Soudure").await;
     let path = format!("/courses/{id}");
     trainer
@@ -57,8 +57,8 @@ async fn archived_course_leaves_lists_and_cannot_be_changed() {
 
 #[tokio::test]
 async fn state_changes_are_in_the_audit() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
+    let admin = world.person(Profile::CommitteeAdmin).await;
     let id = published(&trainer, "Soudure").await;
     admin.get(&format!("/courses/{id}/to-draft")).await.expect_success(Message::CourseReturned);
     admin.delete(&format!("/courses/{id}")).await.expect_success(Message::CourseArchived);

@@ -10,7 +10,7 @@ const CHOSEN: &str = "0198C0DE-0000-7000-8000-00000000000A";
 
 #[tokio::test]
 async fn omitted_fields_are_cleared() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let mut full = payload("Soudure");
     full["price"] = json!(30);
     full["currency"] = json!("EUR");
@@ -31,7 +31,7 @@ async fn omitted_fields_are_cleared() {
 
 #[tokio::test]
 async fn client_may_choose_the_id_of_a_new_course() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let path = format!("/courses/{CHOSEN}");
     let created = trainer.put(&path, payload("Soudure")).await.expect_created()["course"].clone();
     assert_eq!(
@@ -47,7 +47,7 @@ async fn client_may_choose_the_id_of_a_new_course() {
 
 #[tokio::test]
 async fn twenty_concurrent_writers_with_one_version_one_succeeds() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
     let writers = (0..20).map(|number| {
         let (trainer, path) = (trainer.clone(), path.clone());
@@ -77,7 +77,7 @@ async fn twenty_concurrent_writers_with_one_version_one_succeeds() {
 
 #[tokio::test]
 async fn twenty_concurrent_creators_of_one_course_one_succeeds() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let path = format!("/courses/{CHOSEN}");
     let writers = (0..20).map(|number| {
         let (trainer, path) = (trainer.with("if-none-match", "*"), path.clone());
@@ -98,7 +98,7 @@ async fn twenty_concurrent_creators_of_one_course_one_succeeds() {
 
 #[tokio::test]
 async fn stale_version_or_etag_returns_412() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/{id}");
     let tag = trainer.get(&path).await.header("etag").to_owned();
@@ -133,7 +133,7 @@ async fn stale_version_or_etag_returns_412() {
 
 #[tokio::test]
 async fn foreign_course_returns_404_or_403() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
     let elsewhere = world.another_committee("Ailleurs", true).await;
     for someone in
@@ -148,14 +148,14 @@ async fn foreign_course_returns_404_or_403() {
         let answer = other.put(&format!("/courses/{hidden}"), json!({})).await;
         answer.expect_field_error("courseTitle", ErrorCode::FieldRequired);
     }
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(Profile::CommitteeAdmin).await;
     let changed = admin.put(&format!("/courses/{hidden}"), payload("Forge")).await.expect_ok();
     assert_eq!(changed["course"]["createdBy"], json!(trainer.user().user_id));
 }
 
 #[tokio::test]
 async fn author_who_changes_committee_loses_access_to_courses() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
     let elsewhere = world.another_committee("Ailleurs", true).await;
     let id = trainer.user().user_id;
@@ -172,7 +172,7 @@ async fn author_who_changes_committee_loses_access_to_courses() {
 
 #[tokio::test]
 async fn published_course_must_stay_complete() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let path = format!("/courses/{}", published(&trainer, "Soudure").await);
     let refused =
         trainer.put(&path, json!({ "courseTitle": "Soudure", "courseType": "ONSITE" })).await;

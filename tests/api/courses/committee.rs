@@ -9,8 +9,8 @@ use super::{created_course, draft, id_of, payload, published, titles, walk};
 
 #[tokio::test]
 async fn each_caller_sees_the_courses_they_may_read() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
-    let other = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
+    let other = world.person(Profile::Trainer).await;
     let elsewhere = world.another_committee("Ailleurs", true).await;
     let outsider = world.person(NewPerson::with(Profile::Trainer).of(elsewhere)).await;
     draft(&trainer, "own draft").await;
@@ -24,7 +24,7 @@ async fn each_caller_sees_the_courses_they_may_read() {
         world.person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite])).await;
     let publisher =
         world.person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesPublish])).await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(Profile::CommitteeAdmin).await;
     for (person, all, drafts, archived) in [
         (&reader, vec!["open"], vec![], vec![]),
         (&trainer, vec!["open", "own draft"], vec!["own draft"], vec!["gone"]),
@@ -61,7 +61,7 @@ async fn each_caller_sees_the_courses_they_may_read() {
 
 #[tokio::test]
 async fn list_is_sorted_by_last_change_and_pages_are_complete() {
-    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(Profile::CommitteeAdmin).await;
     let mut expected = Vec::new();
     let mut first = String::new();
     for number in 0..9 {
@@ -94,7 +94,7 @@ async fn list_is_sorted_by_last_change_and_pages_are_complete() {
 #[tokio::test]
 async fn long_descriptions_shorten_pages_without_losing_courses() {
     let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(Profile::CommitteeAdmin).await;
     let mut expected = Vec::new();
     for number in 0..80 {
         world.clock().advance(Duration::from_millis(2));
@@ -119,7 +119,7 @@ async fn long_descriptions_shorten_pages_without_losing_courses() {
 #[tokio::test]
 async fn longest_page_of_two_lists_fits_into_a_lambda_response() {
     let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(Profile::CommitteeAdmin).await;
     for number in 0..80 {
         let mut long = payload(&format!("Cours {number}"));
         long["description"] = json!("\"".repeat(20_000));
@@ -138,7 +138,7 @@ async fn longest_page_of_two_lists_fits_into_a_lambda_response() {
 
 #[tokio::test]
 async fn cursor_is_bound_to_list_filter_and_caller() {
-    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(Profile::CommitteeAdmin).await;
     for number in 0..3 {
         published(&admin, &format!("Cours {number}")).await;
     }
@@ -155,7 +155,7 @@ async fn cursor_is_bound_to_list_filter_and_caller() {
     ] {
         admin.get(&path).await.expect_field_error("cursor", ErrorCode::InvalidCursor);
     }
-    let other = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let other = world.person(Profile::CommitteeAdmin).await;
     let answer = other.get(&format!("/courses/committee?cursor={committee}")).await;
     answer.expect_field_error("cursor", ErrorCode::InvalidCursor);
 }

@@ -1,14 +1,14 @@
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::{Value, json};
-use tests::{NewPerson, World};
+use tests::{World, expect_fields};
 
 use super::{created_course, id_of, payload, published, question, questions_of};
 
 #[tokio::test]
 async fn copy_is_a_draft_with_new_ids_and_without_dates() {
     let world = World::new().await;
-    let author = world.person(NewPerson::with(Profile::Trainer)).await;
+    let author = world.person(Profile::Trainer).await;
     let mut content = payload("Secourisme");
     content["startAt"] = json!("2027-01-10T08:00:00Z");
     content["endAt"] = json!("2027-01-11T15:00:00Z");
@@ -18,7 +18,7 @@ async fn copy_is_a_draft_with_new_ids_and_without_dates() {
     author.post(&format!("/courses/{id}/publish"), json!({})).await;
     let source = author.get(&format!("/courses/{id}")).await.expect_ok();
 
-    let administrator = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let administrator = world.person(Profile::CommitteeAdmin).await;
     let copy = administrator.post(&format!("/courses/{id}/copy"), json!({})).await;
     let copy = copy.expect_success(Message::CourseCopied);
     let copied_id = id_of(&copy["course"]);
@@ -43,17 +43,14 @@ async fn copy_is_a_draft_with_new_ids_and_without_dates() {
     assert_eq!(unchanged, source);
 
     let entry = &administrator.get("/audit?limit=1").await.expect_ok()["audit"][0].clone();
-    assert_eq!(
-        (&entry["action"], &entry["targetID"]),
-        (&json!("COURSE_COPIED"), &json!(copied_id))
-    );
+    expect_fields(entry, json!({ "action": "COURSE_COPIED", "targetID": copied_id }));
     assert_eq!(entry["after"], json!({ "copiedFrom": id }));
 }
 
 #[tokio::test]
 async fn copy_with_most_questions_is_complete_and_editable() {
     let world = World::new().await;
-    let author = world.person(NewPerson::with(Profile::Trainer)).await;
+    let author = world.person(Profile::Trainer).await;
     let id = id_of(&created_course(&author, payload("Long")).await);
     let texts: Vec<String> = (1..=200).map(|number| format!("Question {number} ?")).collect();
     for texts in texts.chunks(50) {
@@ -79,9 +76,9 @@ async fn copy_with_most_questions_is_complete_and_editable() {
 #[tokio::test]
 async fn course_that_the_caller_only_reads_is_not_copied() {
     let world = World::new().await;
-    let author = world.person(NewPerson::with(Profile::Trainer)).await;
+    let author = world.person(Profile::Trainer).await;
     let id = published(&author, "Public").await;
-    let colleague = world.person(NewPerson::with(Profile::Trainer)).await;
+    let colleague = world.person(Profile::Trainer).await;
     let refused = colleague.post(&format!("/courses/{id}/copy"), json!({})).await;
     refused.expect_error(ErrorCode::Forbidden);
     author.delete(&format!("/courses/{id}")).await.expect_success(Message::CourseArchived);

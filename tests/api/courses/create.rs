@@ -1,13 +1,13 @@
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
-use tests::{NewPerson, World};
+use tests::World;
 
 use super::created_course;
 
 #[tokio::test]
 async fn new_course_is_a_draft_of_its_author_with_all_fields() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let course = created_course(&trainer, json!({ "courseTitle": "  Soudure  ", "committeeID": "x", "state": "PUBLISHED", "version": "x" })).await;
     let expected = json!({
         "courseID": course["courseID"], "committeeID": world.committee(), "courseTitle": "Soudure", "courseSubTitle": null,
@@ -21,7 +21,7 @@ async fn new_course_is_a_draft_of_its_author_with_all_fields() {
 
 #[tokio::test]
 async fn all_course_fields_are_stored() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let payload = json!({
         "courseTitle": "تكوين في السلامة المهنية", "courseSubTitle": "Niveau 1 👷", "description": "السطر الأول\n\tالسطر الثاني  ",
         "price": 19.9, "currency": "EUR", "location": "Salle 3, 2ᵉ étage", "courseType": "HYBRID", "sectionOfMatter": "Sécurité",
@@ -30,8 +30,7 @@ async fn all_course_fields_are_stored() {
     });
     let course = created_course(&trainer, payload.clone()).await;
     let answer = trainer.get(&format!("/courses/{}", course["courseID"].as_str().unwrap())).await;
-    let again = answer.expect_ok()["course"].clone();
-    assert_eq!(again, course);
+    assert_eq!(answer.expect_ok()["course"].clone(), course);
     let mut expected = payload;
     expected["contactEmail"] = json!("cours@example.org");
     expected["startAt"] = json!("2027-01-10T00:00:00.000Z");
@@ -43,7 +42,7 @@ async fn all_course_fields_are_stored() {
 
 #[tokio::test]
 async fn rules_beyond_the_schema_are_reported() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     for (field, value, error_code) in [
         ("price", json!(19.999), ErrorCode::FieldFormat),
         ("currency", json!("DINAR"), ErrorCode::FieldValue),
@@ -61,7 +60,7 @@ async fn rules_beyond_the_schema_are_reported() {
 
 #[tokio::test]
 async fn price_is_never_rounded() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let send = |price: &str| {
         let body = format!(r#"{{"courseTitle":"x","price":{price}}}"#);
         let trainer = trainer.json();

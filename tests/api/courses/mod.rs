@@ -12,7 +12,7 @@ mod to_draft;
 
 use common::Message;
 use serde_json::{Value, json};
-use tests::Person;
+use tests::{Person, texts_of};
 
 /// A request for a course that can be published.
 fn payload(title: &str) -> Value {
@@ -49,12 +49,7 @@ fn id_of(course: &Value) -> String {
 
 /// The titles in a list of courses.
 fn titles(body: &Value) -> Vec<String> {
-    body["courses"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|course| course["courseTitle"].as_str().unwrap().to_owned())
-        .collect()
+    texts_of(&body["courses"], "courseTitle")
 }
 
 /// The courses on all pages of the list at `path`.
@@ -76,5 +71,5 @@ async fn questions_of(person: &Person, id: &str) -> Vec<String> {
         assert_eq!(question["order"], number + 1);
     }
     assert_eq!(body["course"]["questionCount"], questions.len());
-    questions.iter().map(|question| question["question"].as_str().unwrap().to_owned()).collect()
+    texts_of(&body["questions"], "question")
 }

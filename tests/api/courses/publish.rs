@@ -10,7 +10,7 @@ use super::{created_course, draft, id_of, payload, published, titles};
 
 #[tokio::test]
 async fn course_is_published_once_and_keeps_its_first_publication_time() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
     let answer = trainer.get(&format!("{path}/publish")).await;
     let first = answer.expect_success(Message::CoursePublished)["course"].clone();
@@ -32,7 +32,7 @@ async fn course_is_published_once_and_keeps_its_first_publication_time() {
 
 #[tokio::test]
 async fn missing_fields_are_all_reported() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let bare = created_course(&trainer, json!({ "courseTitle": "x", "courseType": "ONSITE", "description": "  trop court ici    \n" })).await;
     let refused = trainer.get(&format!("/courses/{}/publish", id_of(&bare))).await;
     refused.expect_error(ErrorCode::CourseNotReady);
@@ -111,7 +111,7 @@ async fn concurrent_close_and_publish_response_matches_state() {
 
 #[tokio::test]
 async fn twenty_concurrent_publishes_publish_once() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let id = draft(&trainer, "Soudure").await;
     let publishers = (0..20).map(|_| {
         let (trainer, path) = (trainer.clone(), format!("/courses/{id}/publish"));
@@ -137,15 +137,14 @@ async fn twenty_concurrent_publishes_publish_once() {
 
 #[tokio::test]
 async fn published_course_of_another_author_returns_403() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let path = format!("/courses/{}/to-draft", published(&trainer, "Brasage").await);
-    let other = world.person(NewPerson::with(Profile::Trainer)).await;
-    other.get(&path).await.expect_error(ErrorCode::Forbidden);
+    world.person(Profile::Trainer).await.get(&path).await.expect_error(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
 async fn head_or_prefetch_does_not_publish() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let id = draft(&trainer, "Soudure").await;
     for word in ["publish", "to-draft"] {
         let path = format!("/api/v1/courses/{id}/{word}");

@@ -2,7 +2,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{NewPerson, Person, World};
+use tests::{Person, World};
 
 use super::{draft, question, questions_of};
 
@@ -25,7 +25,7 @@ async fn course_with_questions(person: &Person, texts: &[&str]) -> (String, Vec<
 
 #[tokio::test]
 async fn question_is_visible_to_those_who_see_its_course() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let (id, paths) = course_with_questions(&trainer, &["un", "deux"]).await;
     let view = trainer.get(&paths[1]).await.expect_ok()["question"].clone();
     assert_eq!(json!([view["question"], view["order"], view["courseID"]]), json!(["deux", 2, id]));
@@ -42,7 +42,7 @@ async fn question_is_visible_to_those_who_see_its_course() {
 
 #[tokio::test]
 async fn change_replaces_the_question_in_its_place() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let (id, paths) = course_with_questions(&trainer, &["un", "deux", "trois"]).await;
     let before = trainer.get(&paths[1]).await.expect_ok()["question"].clone();
     let body = json!({ "language": "AR", "question": "لماذا؟", "questionType": "DROPDOWN", "required": true, "options": ["أ", "ب"] });
@@ -59,7 +59,7 @@ async fn change_replaces_the_question_in_its_place() {
 
 #[tokio::test]
 async fn changed_order_moves_the_question_and_renumbers_others() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let (id, paths) = course_with_questions(&trainer, &["a", "b", "c", "d"]).await;
     let texts = ["a", "b", "c", "d"];
     for (moved, order, new_order, expected) in [
@@ -82,7 +82,7 @@ async fn changed_order_moves_the_question_and_renumbers_others() {
 #[tokio::test]
 async fn concurrent_changes_are_all_applied() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let trainer = world.person(Profile::Trainer).await;
     let texts: Vec<String> = (0..8).map(|number| format!("q{number}")).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let (id, paths) = course_with_questions(&trainer, &texts).await;

@@ -3,7 +3,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{NewPerson, World};
+use tests::{World, expect_fields, texts_of};
 
 use super::{draft, question, questions_of};
 
@@ -13,7 +13,7 @@ fn questions(range: std::ops::Range<u32>) -> Value {
 
 #[tokio::test]
 async fn questions_keep_the_order_of_the_request() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     let added = trainer.post(&path, questions(0..50)).await;
@@ -32,10 +32,7 @@ async fn questions_keep_the_order_of_the_request() {
     let more = trainer.post(&path, more).await.expect_success(Message::QuestionsAdded)["questions"]
         [0]
     .clone();
-    assert_eq!(
-        (&more["order"], &more["required"], &more["options"]),
-        (&json!(51), &json!(true), &json!(["نعم", "لا"]))
-    );
+    expect_fields(&more, json!({ "order": 51, "required": true, "options": ["نعم", "لا"] }));
     let view = trainer.get(&format!("/courses/{id}")).await.expect_ok();
     assert_eq!(view["questions"].as_array().unwrap()[..50], added[..]);
     assert_eq!(view["questions"][50], more);
@@ -44,7 +41,7 @@ async fn questions_keep_the_order_of_the_request() {
 
 #[tokio::test]
 async fn invalid_questions_are_reported_with_index_and_none_is_added() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     for (field, value, error_code) in [
@@ -68,7 +65,7 @@ async fn invalid_questions_are_reported_with_index_and_none_is_added() {
 #[tokio::test]
 async fn course_has_at_most_200_questions() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let trainer = world.person(Profile::Trainer).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     trainer.post(&path, questions(0..30)).await.expect_success(Message::QuestionsAdded);
@@ -103,16 +100,11 @@ async fn course_has_at_most_200_questions() {
 #[tokio::test]
 async fn acknowledged_question_is_never_lost() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let trainer = world.person(Profile::Trainer).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     let first = trainer.post(&path, questions(100..104)).await.expect_ok();
-    let going: Vec<String> = first["questions"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["questionID"].as_str().unwrap().to_owned())
-        .collect();
+    let going = texts_of(&first["questions"], "questionID");
     let adding = (0..16).map(|number| {
         let (trainer, path) = (trainer.clone(), path.clone());
         tokio::spawn(async move { trainer.post(&path, questions(number..number + 1)).await })
@@ -147,7 +139,7 @@ async fn acknowledged_question_is_never_lost() {
 #[tokio::test]
 async fn concurrent_additions_to_one_course_are_all_kept() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let trainer = world.person(Profile::Trainer).await;
     for number in 0..6 {
         let id = draft(&trainer, "Soudure").await;
         let path = format!("/courses/questions/{id}");
@@ -171,7 +163,7 @@ async fn concurrent_additions_to_one_course_are_all_kept() {
 
 #[tokio::test]
 async fn course_has_at_most_300000_bytes_of_questions() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     let options: Vec<String> = (0..50).map(|number| format!("{number:0>200}")).collect();
@@ -189,7 +181,7 @@ async fn course_has_at_most_300000_bytes_of_questions() {
 
 #[tokio::test]
 async fn questions_are_added_all_or_none() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));

@@ -7,7 +7,7 @@ use super::{draft, payload, published, question};
 
 #[tokio::test]
 async fn published_course_is_visible_to_every_account() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let id = published(&trainer, "Soudure").await;
     let elsewhere = world.another_committee("Ailleurs", true).await;
     let closed = world.another_committee("Fermé", false).await;
@@ -23,7 +23,7 @@ async fn published_course_is_visible_to_every_account() {
 
 #[tokio::test]
 async fn archived_course_is_visible_to_its_writers() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let path = format!("/courses/{}", published(&trainer, "Soudure").await);
     trainer.delete(&path).await.expect_success(Message::CourseArchived);
     trainer.get(&path).await.expect_ok();
@@ -57,7 +57,7 @@ async fn malformed_course_id_returns_404() {
 
 #[tokio::test]
 async fn unchanged_course_returns_304_until_it_changes() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
     let tag = trainer.get(&path).await.header("etag").to_owned();
     assert_eq!(trainer.with("if-none-match", &tag).get(&path).await.status, 304);
@@ -76,7 +76,7 @@ async fn add(person: &Person, id: &str, questions: Vec<Value>) -> Vec<Value> {
 #[tokio::test]
 async fn course_read_during_changes_has_questions_of_its_version() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let trainer = world.person(Profile::Trainer).await;
     let id = draft(&trainer, "Soudure").await;
     let added = add(&trainer, &id, vec![question("2"), question("1")]).await;
     let path = |one: &Value| {

@@ -1,13 +1,13 @@
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
-use tests::{NewPerson, World};
+use tests::World;
 
 use super::{draft, published, titles};
 
 #[tokio::test]
 async fn course_returned_to_draft_is_no_longer_found() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     let id = published(&trainer, "Soudure").await;
     world.deliver().await;
     let answer = trainer.get(&format!("/courses/{id}/to-draft")).await;
@@ -23,7 +23,7 @@ async fn course_returned_to_draft_is_no_longer_found() {
 
 #[tokio::test]
 async fn draft_to_draft_changes_nothing() {
-    let (_, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
     let id = draft(&trainer, "Soudure").await;
     let answer = trainer.post(&format!("/courses/{id}/to-draft"), json!({})).await;
     let course = answer.expect_success(Message::CourseReturned)["course"].clone();

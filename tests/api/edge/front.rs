@@ -3,7 +3,7 @@
 use domain::Profile;
 use identity::NamedKey;
 use serde_json::{Map, Value, json};
-use tests::{LambdaAnswer, NewPerson, PASSWORD, Person, World};
+use tests::{LambdaAnswer, PASSWORD, Person, World};
 
 const VIEWER: [(&str, &str); 7] = [
     ("cloudfront-viewer-address", "2001:db8:85a3::7334:46532"),
@@ -22,7 +22,7 @@ fn through_cloudfront(person: &Person, secret: Option<&str>) -> Person {
 }
 
 async fn sign_in_of(world: &World, person: &Person) -> serde_json::Value {
-    let account = world.account(&NewPerson::with(Profile::Member)).await;
+    let account = world.account(Profile::Member).await;
     person.login(account.email.as_str(), PASSWORD).await.json()["user"]["LoginActivity"][0].clone()
 }
 
@@ -96,7 +96,7 @@ async fn answer(
 async fn request_around_the_edge_returns_403_with_all_headers() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
-    let account = world.account(&NewPerson::with(Profile::Member)).await;
+    let account = world.account(Profile::Member).await;
     let token = world.member().await.token().to_owned();
     let login = json!({ "email": account.email.as_str(), "password": PASSWORD });
     for (secret, expected) in [("edge:rubbish", 403), ("", 403), (key.as_str(), 200)] {
@@ -118,8 +118,7 @@ async fn request_around_the_edge_returns_403_with_all_headers() {
         }
     }
     // Without the header, and for a path that does not exist.
-    let answer = answer(&world, "192.0.2.1", "GET /nowhere", &[], json!({})).await;
-    assert_eq!(answer.status_code, 403);
+    assert_eq!(answer(&world, "192.0.2.1", "GET /nowhere", &[], json!({})).await.status_code, 403);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use cloud::faults::{Fault, Mode, Service};
 use common::ErrorCode;
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Value, json};
-use tests::{Authenticator, PASSWORD, World, authenticator::begin};
+use tests::{Authenticator, PASSWORD, World, authenticator::begin, expect_fields};
 use tracing::{Level, callsite, subscriber};
 use tracing_subscriber::{
     filter::dynamic_filter_fn,
@@ -87,10 +87,7 @@ async fn request_line_has_route_status_duration_user_and_round_trips() {
         .filter(|line| line["message"] == "request" && line["status"].is_number())
         .collect();
     assert_eq!(requests.len(), 2);
-    assert_eq!(
-        (&requests[0]["route"], &requests[0]["status"]),
-        (&json!("/users/{userId}"), &json!(200))
-    );
+    expect_fields(requests[0], json!({ "route": "/users/{userId}", "status": 200 }));
     let span = &requests[0]["spans"][0];
     assert_eq!(span["user_id"], json!(member.user().user_id.to_string()));
     assert_eq!(span["route"], "/users/{userId}");

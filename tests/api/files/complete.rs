@@ -86,9 +86,7 @@ async fn upload_replaced_between_look_and_copy_is_not_taken_for_the_first() {
         let (member, path) = (member.clone(), path.clone());
         async move { member.post(&path, json!({})).await.status }
     });
-    while !world.cloud().faults().left().is_empty() {
-        tokio::task::yield_now().await;
-    }
+    world.faults_have_occurred().await;
     assert_eq!(send(&announced["upload"], b"autre").await, 204);
     // 200 if the second upload was before the look, or after the copy.
     let status = completing.await.unwrap();

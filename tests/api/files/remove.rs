@@ -61,9 +61,7 @@ async fn completion_during_deletion_leaves_nothing() {
         let (member, path) = (member.clone(), format!("{path}/complete"));
         async move { member.post(&path, json!({})).await.status }
     });
-    while !world.cloud().faults().left().is_empty() {
-        tokio::task::yield_now().await;
-    }
+    world.faults_have_occurred().await;
     member.delete(&path).await.expect_success(Message::FileDeleted);
     world.deliver().await;
     let status = completing.await.unwrap();

@@ -10,6 +10,5 @@ async fn passkey_is_renamed() {
     let path = path_of_newest(&member).await;
     let renamed = member.put(&path, json!({ "name": " Clé USB " })).await.expect_ok();
     assert_eq!(renamed["passkey"]["name"], "Clé USB");
-    let listed = member.get("/passkeys").await.expect_ok();
-    assert_eq!(listed["passkeys"], json!([renamed["passkey"]]));
+    assert_eq!(member.get("/passkeys").await.expect_ok()["passkeys"], json!([renamed["passkey"]]));
 }

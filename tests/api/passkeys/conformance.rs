@@ -56,8 +56,7 @@ async fn registration_with_one_wrong_part_is_invalid() {
         assert_eq!(answer.status, 400, "{name}: {answer:?}");
         answer.expect_error(ErrorCode::PasskeyInvalid);
     }
-    let listed = member.get("/passkeys").await.expect_ok();
-    assert_eq!(listed["passkeys"], json!([]));
+    assert_eq!(member.get("/passkeys").await.expect_ok()["passkeys"], json!([]));
 }
 
 #[tokio::test]
@@ -77,7 +76,7 @@ async fn sign_in_with_one_wrong_part_is_refused() {
         change(&mut authenticator);
         let answer = authenticator.sign_in(&world.anonymous()).await;
         assert_eq!(answer.status, 401, "{name}: {answer:?}");
-        answer.expect_error(ErrorCode::BadAuthCombination);
+        answer.expect_unauthorized();
     }
     // What remains is the signature.
     let mut authenticator = registered.clone();
@@ -87,7 +86,7 @@ async fn sign_in_with_one_wrong_part_is_refused() {
         let mut credential = authenticator.get(&options);
         flip_last_bit(&mut credential["response"][part]);
         let body = json!({ "credential": credential, "token": token });
-        anonymous.post("/auth/passkey", body).await.expect_error(ErrorCode::BadAuthCombination);
+        anonymous.post("/auth/passkey", body).await.expect_unauthorized();
     }
     authenticator.sign_in(&anonymous).await.expect_success(Message::LoginSuccess);
 }
@@ -169,7 +168,7 @@ async fn truncated_authenticator_data_is_refused() {
         let (options, token) = begin(&anonymous).await;
         let answer = authenticator.get_with(&options, |data| data.truncate(kept));
         let body = json!({ "credential": answer, "token": token });
-        anonymous.post("/auth/passkey", body).await.expect_error(ErrorCode::BadAuthCombination);
+        anonymous.post("/auth/passkey", body).await.expect_unauthorized();
     }
 }
 
@@ -187,7 +186,7 @@ async fn sign_in_without_user_handle_is_refused() {
             response.insert("userHandle".to_owned(), handle);
         }
         let body = json!({ "credential": answer, "token": token });
-        anonymous.post("/auth/passkey", body).await.expect_error(ErrorCode::BadAuthCombination);
+        anonymous.post("/auth/passkey", body).await.expect_unauthorized();
     }
 }
 
@@ -196,7 +195,7 @@ async fn counter_that_falls_to_zero_is_refused() {
     let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     authenticator.sign_count = 0;
-    authenticator.sign_in(&world.anonymous()).await.expect_error(ErrorCode::BadAuthCombination);
+    authenticator.sign_in(&world.anonymous()).await.expect_unauthorized();
 }
 
 /// Security keys may send `credProtect` unasked (CTAP 2.1 §12.1).
@@ -250,8 +249,7 @@ async fn json_of_a_credential_is_checked() {
         let results = json!({ "prf": prf });
         let change =
             |credential: &mut Value| credential["clientExtensionResults"] = results.clone();
-        let answer = register(&member, change).await;
-        assert_ne!(answer.status, 500, "{results}");
+        assert_ne!(register(&member, change).await.status, 500, "{results}");
     }
     // Fields that a later version of the specification adds.
     register(&member, |credential| {

@@ -8,6 +8,7 @@ use store::CommitOutcome;
 use tests::{
     Authenticator, NewPerson, PASSWORD, World,
     authenticator::{BE, BS, UP, UV},
+    expect_fields,
 };
 
 const OPTIONS: &str = "/passkeys/registration-options";
@@ -26,10 +27,7 @@ async fn options_ask_for_a_discoverable_verified_credential() {
         json!([{ "type": "public-key", "alg": -8 }, { "type": "public-key", "alg": -7 }])
     );
     let selection = &options["authenticatorSelection"];
-    assert_eq!(
-        (&selection["residentKey"], &selection["userVerification"]),
-        (&json!("required"), &json!("required"))
-    );
+    expect_fields(selection, json!({ "residentKey": "required", "userVerification": "required" }));
     assert_eq!((&options["attestation"], &options["timeout"]), (&json!("none"), &json!(300_000)));
     assert_eq!(options["excludeCredentials"], json!([]));
 }
@@ -43,8 +41,7 @@ async fn registration_returns_the_passkey_and_notifies_the_owner() {
     let created = created.expect_success(Message::PasskeyCreated)["passkey"].clone();
     assert_eq!((&created["name"], &created["lastUsedAt"]), (&json!("Téléphone"), &json!(null)));
     assert_eq!(json!([created["backedUp"], created["transports"]]), json!([true, ["internal"]]));
-    let listed = member.get("/passkeys").await.expect_ok();
-    assert_eq!(listed["passkeys"], json!([created]));
+    assert_eq!(member.get("/passkeys").await.expect_ok()["passkeys"], json!([created]));
     let mails = world.mails(member.user().email.as_str()).await;
     assert_eq!(mails.len(), 1, "{mails:?}");
     assert!(mails[0]["text"].as_str().unwrap().contains("clé d’accès"));
@@ -59,8 +56,7 @@ async fn passkey_without_name_gets_one() {
     let options = member.post(OPTIONS, json!({})).await.expect_ok();
     let credential = Authenticator::es256().create(&options["options"]);
     let answer = member.post("/passkeys", json!({ "credential": credential })).await;
-    let created = answer.expect_success(Message::PasskeyCreated);
-    assert_eq!(created["passkey"]["name"], "Clé d’accès");
+    assert_eq!(answer.expect_success(Message::PasskeyCreated)["passkey"]["name"], "Clé d’accès");
 }
 
 #[tokio::test]
@@ -77,8 +73,7 @@ async fn member_of_a_closed_committee_registers_and_signs_in() {
     let member = NewPerson::with(Profile::Member).of(closed);
     let member = world.person(member).await;
     let mut authenticator = Authenticator::registered_by(&member).await;
-    let signed_in = authenticator.sign_in(&world.anonymous()).await;
-    signed_in.expect_success(Message::LoginSuccess);
+    authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -173,8 +168,7 @@ async fn credential_of_an_account_cannot_be_registered_again() {
         let received = world.mails(email).await;
         assert_eq!(received.len(), mails + notified, "{received:?}");
     }
-    let received = world.mails(email).await;
-    assert!(received[0]["text"].as_str().unwrap().contains("à un autre compte"));
+    assert!(world.mails(email).await[0]["text"].as_str().unwrap().contains("à un autre compte"));
 }
 
 #[tokio::test]
@@ -216,6 +210,5 @@ async fn concurrent_registrations_never_exceed_twenty() {
         answer.expect_error(ErrorCode::PasskeysLimit);
     }
     member.post(OPTIONS, json!({})).await.expect_error(ErrorCode::PasskeysLimit);
-    let listed = member.get("/passkeys").await.expect_ok();
-    assert_eq!(listed["passkeys"].as_array().unwrap().len(), 20);
+    assert_eq!(member.get("/passkeys").await.expect_ok()["passkeys"].as_array().unwrap().len(), 20);
 }

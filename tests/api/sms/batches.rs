@@ -41,8 +41,7 @@ async fn batches_are_listed_newest_first_in_pages() {
             (&root, format!("&scope=committee&committeeID={elsewhere}"), of_far),
         ] {
             let path = format!("/sms/bulk?limit={limit}{query}");
-            let found = listed(person, &path, "batches", "batchID").await;
-            assert_eq!(found, expected, "{path}");
+            assert_eq!(listed(person, &path, "batches", "batchID").await, expected, "{path}");
         }
     }
     let newest = admin.get("/sms/bulk?limit=1").await.expect_ok()["batches"][0].clone();
@@ -65,20 +64,12 @@ async fn pages_repeat_and_skip_no_batch_while_others_are_sent() {
         sent.push(send_to(&admin, &numbers(1), "Bonjour").await);
     }
     sent.reverse();
-    let (mut found, mut cursor) = (Vec::new(), String::new());
-    for _ in 0..5 {
-        let path = format!("/sms/bulk?scope=committee&limit=2{cursor}");
-        let page = admin.get(&path).await.expect_ok();
-        let batches = page["batches"].as_array().unwrap();
-        found.extend(batches.iter().map(|batch| batch["batchID"].clone()));
+    let path = "/sms/bulk?scope=committee&limit=2";
+    let found = admin.pages_beside(path, "batches", async || {
         world.clock().advance(Duration::from_millis(2));
         send_to(&admin, &numbers(1), "Bonsoir").await;
-        match page["nextCursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => break,
-        }
-    }
-    assert_eq!(json!(found), json!(sent));
+    });
+    assert_eq!(Vec::from_iter(found.await.into_iter().map(|batch| batch["batchID"].clone())), sent);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use cloud::faults::{Fault, Mode, Service};
+use cloud::faults::{Fault, Mode};
 use common::{ErrorCode, Message};
 use futures_util::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
-use tests::World;
+use tests::{World, texts_of};
 
 use super::{NUMBER, numbers, send_to, sender, texts, world_and_sender};
 
@@ -83,9 +83,11 @@ async fn each_recipient_has_a_result_in_request_order() {
     assert_eq!(texts(&world).len(), 3);
     let answer = admin.get(&format!("/sms?batchID={}", id.as_str().unwrap())).await;
     let listed = answer.expect_ok()["sms"].clone();
-    let ids: Vec<&str> =
-        listed.as_array().unwrap().iter().map(|sms| sms["smsID"].as_str().unwrap()).collect();
-    assert_eq!(ids, [sms_id(0), sms_id(2), sms_id(4)], "in the order of the request");
+    assert_eq!(
+        texts_of(&listed, "smsID"),
+        [sms_id(0), sms_id(2), sms_id(4)],
+        "in the order of the request"
+    );
     assert_eq!((&listed[0]["clientRef"], &listed[0]["status"]), (&json!("a"), &json!("SENT")));
 }
 
@@ -211,12 +213,7 @@ async fn request_without_valid_recipient_is_rejected_with_reasons() {
         .post("/sms/bulk", json!({ "recipients": ["x", "+21671123456"], "message": "a" }))
         .await;
     answer.expect_error(ErrorCode::SmsBulkRejected);
-    let codes: Vec<Value> = answer.json()["results"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|result| result["RESPONSE_CODE"].clone())
-        .collect();
+    let codes = texts_of(&answer.json()["results"], "RESPONSE_CODE");
     assert_eq!(codes, ["FIELD_FORMAT_MESSAGE", "FIELD_VALUE_MESSAGE"]);
 }
 
@@ -299,10 +296,7 @@ async fn chunk_becomes_messages_once_despite_crashes() {
     let (world, admin) = world_and_sender().await;
     let id = send_to(&admin, &numbers(200), "Bonjour").await;
     // Transactions succeed with lost responses, and several sweeps handle the same chunks.
-    world.inject_fault_in(
-        Service::Dynamodb,
-        Fault::new(Mode::Silent).on("TransactWriteItems").times(20),
-    );
+    world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(20));
     world.deliver().await;
     world.clear_faults();
     world.clock().advance(Duration::from_secs(3600));

@@ -34,7 +34,7 @@ async fn own_messages_are_listed_newest_first_in_pages() {
 async fn committee_list_has_the_messages_of_all_its_senders() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(Profile::CommitteeAdmin).await;
     let member = world.person(sending_member()).await;
     let far = world.person(sending_member().of(elsewhere)).await;
     let mut sent = Vec::new();
@@ -59,8 +59,7 @@ async fn committee_list_has_the_messages_of_all_its_senders() {
         (&root, format!("&committeeID={elsewhere}"), &of_far),
         (&admin, format!("&committeeID={}", world.committee()), &sent),
     ] {
-        let path = format!("{OF_COMMITTEE}{query}");
-        let found = listed(person, &path, "sms", "smsID").await;
+        let found = listed(person, &format!("{OF_COMMITTEE}{query}"), "sms", "smsID").await;
         assert_eq!(&found, expected, "{query}");
     }
     // Without the scope, each has their own messages.
@@ -74,7 +73,7 @@ async fn committee_list_has_the_messages_of_all_its_senders() {
 async fn super_admins_alone_name_another_committee() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(Profile::CommitteeAdmin).await;
     let root = world.admin().await;
     for path in [OF_COMMITTEE, "/sms/bulk?scope=committee"] {
         let of = |id: &str| format!("{path}&committeeID={id}");
@@ -122,21 +121,13 @@ async fn committee_pages_repeat_and_skip_nothing_while_messages_are_sent() {
         sent.push(send_one(&admin, &number).await);
     }
     sent.reverse();
-    let (mut found, mut cursor) = (Vec::new(), String::new());
-    for number in numbers(40) {
-        let page = admin.get(&format!("{OF_COMMITTEE}&limit=3{cursor}")).await;
-        let page = page.expect_ok();
-        let items = page["sms"].as_array().unwrap();
-        assert!(items.len() <= 3);
-        found.extend(items.iter().map(|sms| sms["smsID"].clone()));
+    let path = format!("{OF_COMMITTEE}&limit=3");
+    assert_eq!(admin.get(&path).await.expect_ok()["sms"].as_array().unwrap().len(), 3);
+    let found = admin.pages_beside(&path, "sms", async || {
         world.clock().advance(Duration::from_millis(2));
-        send_one(&admin, &number).await;
-        match page["nextCursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => break,
-        }
-    }
-    assert_eq!(json!(found), json!(sent));
+        send_one(&admin, NUMBER).await;
+    });
+    assert_eq!(Vec::from_iter(found.await.into_iter().map(|sms| sms["smsID"].clone())), sent);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -157,7 +148,7 @@ async fn concurrent_messages_of_a_committee_are_all_listed() {
     });
     let mut sent = join_all(sending).await;
     sent.sort_by(|one, other| other.as_str().cmp(&one.as_str()));
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(Profile::CommitteeAdmin).await;
     let found = listed(&admin, &format!("{OF_COMMITTEE}&limit=5"), "sms", "smsID").await;
     assert_eq!(json!(found), json!(sent));
 }
@@ -167,8 +158,7 @@ async fn references_are_listed_and_statuses_are_current() {
     let (world, admin) = world_and_sender().await;
     let payload = json!({ "to": NUMBER, "message": "Bonjour", "clientRef": "r-1" });
     let accepted = admin.post("/sms/single", payload).await;
-    let accepted = accepted.expect_success(Message::SmsAccepted);
-    assert_eq!(accepted["sms"]["clientRef"], "r-1");
+    assert_eq!(accepted.expect_success(Message::SmsAccepted)["sms"]["clientRef"], "r-1");
     let payload = json!({ "recipients": [{ "to": NUMBER, "clientRef": "r-2" }], "message": "a" });
     admin.post("/sms/bulk", payload).await.expect_success(Message::SmsBulkAccepted);
     world.deliver().await;
@@ -199,7 +189,7 @@ async fn batch_is_listed_in_recipient_order() {
     let answer = admin.get(&format!("/sms?limit=20&cursor={cursor}")).await;
     answer.expect_field_error("cursor", ErrorCode::InvalidCursor);
     let url = format!("/sms?batchID={id}");
-    world.person(NewPerson::with(Profile::CommitteeAdmin)).await.get(&url).await.expect_ok();
+    world.person(Profile::CommitteeAdmin).await.get(&url).await.expect_ok();
     let answer = world.member().await.get(&format!("/sms?batchID={id}")).await;
     answer.expect_error(ErrorCode::BatchNotFound);
     admin.get("/sms?batchID=x").await.expect_error(ErrorCode::BatchNotFound);
@@ -223,8 +213,7 @@ async fn messages_and_batches_older_than_400_days_are_not_shown() {
     let after = admin.get("/sms").await.expect_ok();
     assert_eq!(after["sms"].as_array().unwrap().len(), 1);
     assert_eq!((&after["sms"][0]["smsID"], &after["nextCursor"]), (&json!(recent), &json!(null)));
-    let of_committee = listed(&admin, OF_COMMITTEE, "sms", "smsID").await;
-    assert_eq!(of_committee, [recent]);
+    assert_eq!(listed(&admin, OF_COMMITTEE, "sms", "smsID").await, [recent]);
     for path in ["/sms/bulk?scope=own", "/sms/bulk?scope=committee"] {
         let batches = listed(&admin, path, "batches", "batchID").await;
         assert_eq!(batches, Vec::<String>::new(), "{path}");

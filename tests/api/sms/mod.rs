@@ -15,7 +15,7 @@ mod turns;
 use common::Message;
 use domain::Profile;
 use serde_json::{Value, json};
-use tests::{NewPerson, Person, World};
+use tests::{NewPerson, Person, World, texts_of};
 
 const NUMBER: &str = "+21620123456";
 
@@ -52,8 +52,7 @@ async fn send_one(person: &Person, to: &str) -> String {
 
 /// The identifiers `field` on all pages of the list `noun` at `path`.
 async fn listed(person: &Person, path: &str, noun: &str, field: &str) -> Vec<String> {
-    let items = person.pages(path, noun).await;
-    items.iter().map(|item| item[field].as_str().unwrap().to_owned()).collect()
+    texts_of(&person.pages(path, noun).await.into(), field)
 }
 
 /// The text messages sent, newest first.

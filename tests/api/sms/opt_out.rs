@@ -5,13 +5,13 @@ use std::time::Duration;
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::{Value, json};
-use tests::{NewPerson, World};
+use tests::{NewPerson, World, expect_fields};
 
 use super::NUMBER;
 
 #[tokio::test]
 async fn opt_out_is_added_once_shown_and_removed() {
-    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, admin) = World::with_person(Profile::CommitteeAdmin).await;
     for written in [NUMBER, "%2B21620123456", "21620123456"] {
         let path = format!("/sms/opt-outs/{written}");
         admin.get(&path).await.expect_error(ErrorCode::OptOutNotFound);
@@ -33,7 +33,7 @@ async fn opt_out_is_added_once_shown_and_removed() {
 
 #[tokio::test]
 async fn malformed_number_is_reported() {
-    let (_, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (_, admin) = World::with_person(Profile::CommitteeAdmin).await;
     for text in ["x", "+2160", "20123456", "+216%2020123456", "%00"] {
         let path = format!("/sms/opt-outs/{text}");
         admin.put(&path, json!({})).await.expect_field_error("number", ErrorCode::FieldFormat);
@@ -45,8 +45,7 @@ async fn malformed_number_is_reported() {
 #[tokio::test]
 async fn opt_out_lists_are_per_committee_and_super_admins_see_all() {
     let world = World::new().await;
-    let (near, root) =
-        (world.person(NewPerson::with(Profile::CommitteeAdmin)).await, world.admin().await);
+    let (near, root) = (world.person(Profile::CommitteeAdmin).await, world.admin().await);
     let elsewhere = world.another_committee("Ailleurs", true).await;
     let far = world.person(NewPerson::with(Profile::CommitteeAdmin).of(elsewhere)).await;
     let path = format!("/sms/opt-outs/{NUMBER}");
@@ -69,7 +68,7 @@ async fn opt_out_lists_are_per_committee_and_super_admins_see_all() {
 
 #[tokio::test]
 async fn changes_of_opt_outs_are_audited_once_without_the_number() {
-    let (_, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (_, admin) = World::with_person(Profile::CommitteeAdmin).await;
     let path = format!("/sms/opt-outs/{NUMBER}");
     for _ in 0..2 {
         admin.put(&path, json!({})).await.expect_success(Message::OptOutAdded);
@@ -84,10 +83,7 @@ async fn changes_of_opt_outs_are_audited_once_without_the_number() {
         [("OPT_OUT_REMOVED", &values, &Value::Null), ("OPT_OUT_ADDED", &Value::Null, &values)];
     assert_eq!(audit.as_array().unwrap().len(), expected.len(), "{audit}");
     for (entry, (action, before, after)) in audit.as_array().unwrap().iter().zip(expected) {
-        assert_eq!(
-            (&entry["action"], &entry["before"], &entry["after"]),
-            (&json!(action), before, after)
-        );
+        expect_fields(entry, json!({ "action": action, "before": before, "after": after }));
         assert_eq!((&entry["targetType"], &entry["targetID"]), (&json!("OPT_OUTS"), &committee));
     }
 }

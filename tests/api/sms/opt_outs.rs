@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use domain::Profile;
 use serde_json::json;
-use tests::{NewPerson, World};
+use tests::World;
 
 use super::{listed, numbers};
 
 #[tokio::test]
 async fn opt_outs_are_listed_newest_first_in_pages() {
     let world = World::new().await;
-    let (admin, root) =
-        (world.person(NewPerson::with(Profile::CommitteeAdmin)).await, world.admin().await);
+    let (admin, root) = (world.person(Profile::CommitteeAdmin).await, world.admin().await);
     let mut noted = numbers(5);
     for number in &noted {
         world.clock().advance(Duration::from_millis(2));

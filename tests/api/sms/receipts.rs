@@ -140,8 +140,7 @@ async fn receipt_before_the_outcome_is_not_lost() {
         while !is_claimed() {
             tokio::task::yield_now().await;
         }
-        let refused = Fault::new(Mode::Refuse).on("UpdateItem");
-        world.cloud().faults().add(Service::Dynamodb, refused);
+        world.cloud().faults().add(Service::Dynamodb, Fault::new(Mode::Refuse).on("UpdateItem"));
         while texts(&world).is_empty() {
             tokio::task::yield_now().await;
         }
@@ -200,8 +199,7 @@ async fn receipt_of_a_code_matches_no_other_text_to_its_number() {
     let member = NewPerson::with(Profile::Member).with_phone("216", "20123456");
     let member = world.account(&member).await;
     let id = send_without_response(&world, &admin, NUMBER).await;
-    let payload = json!({ "email": member.email, "sendMethode": "sms" });
-    world.anonymous().post("/auth/passwordless", payload).await.expect_ok();
+    world.anonymous().ask_to_sign_in(&member.email, "sms").await;
     world.deliver().await;
     let log = log(SUCCESS, &sns_id(&world, NUMBER), NUMBER, world.clock().now());
     report(&world, &[log]).await;

@@ -10,7 +10,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{NewPerson, World};
+use tests::{NewPerson, World, expect_fields};
 
 use super::{NUMBER, send_one, sender, status, texts, world_and_sender};
 
@@ -64,11 +64,7 @@ async fn number_may_be_given_in_one_field_or_two() {
         let mut payload = payload.clone();
         payload["message"] = "Bonjour".into();
         let sms = admin.post("/sms/single", payload.clone()).await.expect_ok()["sms"].clone();
-        assert_eq!(
-            (&sms["to"], &sms["type"], &sms["encoding"]),
-            (&json!(NUMBER), &json!("TRANSACTIONAL"), &json!("GSM-7")),
-            "{payload}"
-        );
+        expect_fields(&sms, json!({ "to": NUMBER, "type": "TRANSACTIONAL", "encoding": "GSM-7" }));
     }
 }
 
@@ -219,8 +215,7 @@ async fn messages_of_one_committee_do_not_conflict() {
         answer.cost.requests
     };
     let alone = send(sender(&world).await).await;
-    let conflicts = Strictness { transaction_ms: 20, ..Strictness::default() };
-    world.cloud().set_strictness(conflicts);
+    world.cloud().set_strictness(Strictness { transaction_ms: 20, ..Strictness::default() });
     let requests = join_all(senders.into_iter().map(send)).await;
     assert_eq!(requests, [alone; 16], "no transaction is repeated");
 }
@@ -238,8 +233,7 @@ async fn repeated_request_is_counted_once_in_the_quota() {
     }
     let later = keyed.post("/sms/single", payload.clone()).await;
     assert_eq!(later.header("idempotent-replayed"), "true");
-    let other = admin.post("/sms/single", payload).await;
-    other.expect_error(ErrorCode::SmsQuotaExceeded);
+    admin.post("/sms/single", payload).await.expect_error(ErrorCode::SmsQuotaExceeded);
 }
 
 #[tokio::test]
@@ -260,8 +254,7 @@ async fn message_that_was_not_accepted_is_not_counted() {
     let admin = sender(&world).await;
     let payload = json!({ "to": NUMBER, "message": "a" });
     world.inject_fault(Fault::new(Mode::Throttle).on("TransactWriteItems"));
-    let throttled = admin.post("/sms/single", payload.clone()).await;
-    throttled.expect_error(ErrorCode::Unavailable);
+    admin.post("/sms/single", payload.clone()).await.expect_error(ErrorCode::Unavailable);
     world.clear_faults();
     send_one(&admin, NUMBER).await;
 }
@@ -272,11 +265,9 @@ async fn message_with_unknown_outcome_stays_counted() {
     let admin = sender(&world).await;
     let payload = json!({ "to": NUMBER, "message": "a" });
     world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));
-    let unknown = admin.post("/sms/single", payload.clone()).await;
-    unknown.expect_error(ErrorCode::Unavailable);
+    admin.post("/sms/single", payload.clone()).await.expect_error(ErrorCode::Unavailable);
     world.clear_faults();
-    let next = admin.post("/sms/single", payload).await;
-    next.expect_error(ErrorCode::SmsQuotaExceeded);
+    admin.post("/sms/single", payload).await.expect_error(ErrorCode::SmsQuotaExceeded);
 }
 
 #[tokio::test]
@@ -369,8 +360,7 @@ async fn message_of_a_closed_account_is_not_sent() {
     let world = World::new().await;
     let (admin, sender) = (world.admin().await, sender(&world).await);
     let id = send_one(&sender, NUMBER).await;
-    let path = format!("/users/user-status/{}", sender.user().user_id);
-    admin.put(&path, json!({ "isActive": false })).await.expect_success(Message::UserStatusUpdated);
+    admin.set_active(sender.user().user_id, false).await;
     world.deliver().await;
     assert_eq!(
         (status(&admin, &id).await, texts(&world).len()),
@@ -383,12 +373,9 @@ async fn lost_store_response_accepts_the_message_once() {
     let world = World::new().await;
     let admin = sender(&world).await.with("idempotency-key", "k");
     let payload = json!({ "to": NUMBER, "message": "a" });
-    world.inject_fault_in(
-        Service::Dynamodb,
-        Fault::new(Mode::Silent).on("TransactWriteItems").times(1),
-    );
+    world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     admin.post("/sms/single", payload.clone()).await.expect_success(Message::SmsAccepted);
-    world.inject_fault_in(Service::Dynamodb, Fault::new(Mode::Silent).on("TransactWriteItems"));
+    world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems"));
     let other = admin.with("x", "y");
     assert_eq!(other.post("/sms/single", payload).await.status, 200, "the stored response");
     world.clear_faults();
@@ -405,8 +392,7 @@ async fn messages_do_not_delay_a_code() {
     for number in 0..5 {
         send_one(&admin, &format!("+2162010000{number}")).await;
     }
-    let request = json!({ "email": member.email, "sendMethode": "sms" });
-    world.anonymous().post("/auth/passwordless", request).await.expect_ok();
+    world.anonymous().ask_to_sign_in(&member.email, "sms").await;
     world.deliver().await;
     let to: Vec<Value> = texts(&world).iter().map(|text| text["to"].clone()).collect();
     assert!(
@@ -430,7 +416,7 @@ async fn outcome_is_recorded_despite_store_faults() {
             while !is_sending() {
                 tokio::task::yield_now().await;
             }
-            world.inject_fault_in(Service::Dynamodb, Fault::new(mode).on("UpdateItem").times(3));
+            world.inject_fault(Fault::new(mode).on("UpdateItem").times(3));
         };
         tokio::join!(world.deliver(), store_fault);
         world.clear_faults();

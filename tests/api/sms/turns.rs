@@ -6,7 +6,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use cloud::faults::{Fault, Mode, Service};
 use domain::{Grant, Profile};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tests::{NewPerson, Person, World};
 
 use super::{numbers, send_one, send_to, sender, status, texts};
@@ -135,12 +135,7 @@ async fn single_messages_that_wait_for_their_slots_delay_no_code() {
     for number in numbers(20) {
         send_one(&sender, &number).await;
     }
-    let member = world.account(&NewPerson::with(Profile::Member)).await;
-    world
-        .anonymous()
-        .post("/auth/passwordless", json!({ "email": member.email }))
-        .await
-        .expect_ok();
+    world.anonymous().ask_to_sign_in(&world.account(Profile::Member).await.email, "email").await;
     world.clock().advance(Duration::from_secs(60));
     let _ = tokio::time::timeout(Duration::from_secs(2), world.sweep()).await;
     assert_eq!(world.cloud().recorder().mails().len(), 1);

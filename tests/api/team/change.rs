@@ -2,7 +2,7 @@ use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
-use tests::{Answer, NewPerson, Person, World};
+use tests::{Answer, NewPerson, Person, World, expect_fields};
 
 async fn change(by: &Person, of: &domain::user::User, payload: Value) -> Answer {
     by.put(&format!("/team/{}", of.user_id), payload).await
@@ -19,26 +19,15 @@ async fn all_fields_can_be_changed_and_omitted_ones_stay() {
     });
     let body = change(&admin, &other, payload).await.expect_success(Message::TeamMemberUpdated);
     let user = &body["user"];
-    for (field, value) in [
-        ("name", json!("Leïla")),
-        ("lastName", json!("Ben Ali")),
-        ("phone", json!("20123456")),
-        ("profile", json!("TR")),
-        ("role", json!("Trésorière")),
-        ("permissions", json!("[\"courses:write\",\"sms:send\"]")),
-        ("isVerified", json!(true)),
-        ("committeeID", json!(sfax)),
-        ("isActive", json!(true)),
-        ("isOtpEnabled", json!(false)),
-    ] {
-        assert_eq!(user[field], value, "{field}");
-    }
+    let expected = json!({
+        "name": "Leïla", "lastName": "Ben Ali", "phone": "20123456", "profile": "TR",
+        "role": "Trésorière", "permissions": "[\"courses:write\",\"sms:send\"]",
+        "isVerified": true, "committeeID": sfax, "isActive": true, "isOtpEnabled": false,
+    });
+    expect_fields(user, expected);
     assert_eq!(body["version"], 2);
     let body = change(&admin, &other, json!({ "role": null, "permissions": [] })).await.expect_ok();
-    assert_eq!(
-        (&body["user"]["role"], &body["user"]["permissions"], &body["user"]["name"]),
-        (&json!(null), &json!("[]"), &json!("Leïla"))
-    );
+    expect_fields(&body["user"], json!({ "role": null, "permissions": "[]", "name": "Leïla" }));
     assert_eq!(
         admin.get(&format!("/users/{}", other.user_id)).await.expect_ok()["user"]["Committee"]["committeeID"],
         json!(sfax)
@@ -50,7 +39,7 @@ async fn all_fields_can_be_changed_and_omitted_ones_stay() {
 #[tokio::test]
 async fn unknown_grant_address_or_committee_is_reported() {
     let (world, admin) = World::with_admin().await;
-    let other = world.account(&NewPerson::with(Profile::Member)).await;
+    let other = world.account(Profile::Member).await;
     let closed = world.another_committee("Fermé", false).await;
     for (payload, field, error_code) in [
         (json!({ "permissions": "[\"everything\"]" }), "permissions", ErrorCode::FieldValue),
@@ -68,7 +57,7 @@ async fn unknown_grant_address_or_committee_is_reported() {
 #[tokio::test]
 async fn twenty_concurrent_changes_with_one_version_one_succeeds() {
     let (world, admin) = World::with_admin().await;
-    let other = world.account(&NewPerson::with(Profile::Member)).await;
+    let other = world.account(Profile::Member).await;
     let calls = (0..20).map(|number| {
         change(&admin, &other, json!({ "role": format!("rôle {number}"), "version": 1 }))
     });
@@ -88,7 +77,7 @@ async fn twenty_concurrent_changes_with_one_version_one_succeeds() {
 #[tokio::test]
 async fn concurrent_changes_without_version_lose_no_acknowledged_one() {
     let (world, admin) = World::with_admin().await;
-    let other = world.account(&NewPerson::with(Profile::Member)).await;
+    let other = world.account(Profile::Member).await;
     let payloads = [
         json!({ "name": "Leïla" }),
         json!({ "lastName": "Ben Ali" }),
@@ -108,7 +97,7 @@ async fn concurrent_changes_without_version_lose_no_acknowledged_one() {
 #[tokio::test]
 async fn stale_if_match_returns_412() {
     let (world, admin) = World::with_admin().await;
-    let other = world.account(&NewPerson::with(Profile::Member)).await;
+    let other = world.account(Profile::Member).await;
     let seen = admin.get(&format!("/users/{}", other.user_id)).await;
     let guarded = admin.with("if-match", seen.header("etag"));
     guarded.change_member(other.user_id, json!({ "role": "un" })).await;
@@ -119,8 +108,8 @@ async fn stale_if_match_returns_412() {
 
 #[tokio::test]
 async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
-    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    let other = world.account(&NewPerson::with(Profile::Member)).await;
+    let (world, admin) = World::with_person(Profile::CommitteeAdmin).await;
+    let other = world.account(Profile::Member).await;
     let body = change(&admin, &other, json!({ "email": "neuve@example.org" })).await.expect_ok();
     assert_eq!(body["user"]["email"], json!(other.email));
     assert_eq!(world.mails(other.email.as_str()).await.len(), 1, "the old address is notified");
@@ -129,15 +118,14 @@ async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
     verify.expect_success(Message::EmailVerified);
     assert_eq!(world.user(other.user_id).await.email.as_str(), "neuve@example.org");
     assert_eq!(world.mails(other.email.as_str()).await.len(), 2, "notified again when it changed");
-    let answer = world.anonymous().login(other.email.as_str(), tests::PASSWORD).await;
-    answer.expect_error(ErrorCode::BadAuthCombination);
+    world.anonymous().login(other.email.as_str(), tests::PASSWORD).await.expect_unauthorized();
     world.anonymous().sign_in("neuve@example.org", tests::PASSWORD).await;
 }
 
 #[tokio::test]
 async fn request_for_a_taken_address_counts_and_needs_the_right_to_edit() {
-    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    let other = world.account(&NewPerson::with(Profile::Member)).await;
+    let (world, admin) = World::with_person(Profile::CommitteeAdmin).await;
+    let other = world.account(Profile::Member).await;
     let taken = json!({ "email": "admin@example.org" });
     let answer = change(&admin, &other, taken.clone()).await;
     answer.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
@@ -145,14 +133,14 @@ async fn request_for_a_taken_address_counts_and_needs_the_right_to_edit() {
         let answer = change(&admin, &other, json!({ "email": email })).await;
         answer.expect_error(ErrorCode::TooManyAttempts);
     }
-    let above = world.account(&NewPerson::with(Profile::SuperAdmin)).await;
+    let above = world.account(Profile::SuperAdmin).await;
     change(&admin, &above, taken).await.expect_error(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
 async fn refused_change_of_an_address_is_not_counted() {
-    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    let other = world.account(&NewPerson::with(Profile::Member)).await;
+    let (world, admin) = World::with_person(Profile::CommitteeAdmin).await;
+    let other = world.account(Profile::Member).await;
     for email in ["neuve@example.org", "admin@example.org"] {
         let answer = change(&admin, &other, json!({ "email": email, "profile": "SA" })).await;
         answer.expect_error(ErrorCode::Forbidden);
@@ -166,8 +154,8 @@ async fn refused_change_of_an_address_is_not_counted() {
 async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin).granted(&Grant::ALL)).await;
-    let ungranted = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    let ungranted = world.person(Profile::CommitteeAdmin).await;
+    let member = world.account(Profile::Member).await;
     for payload in [
         json!({ "profile": "CA" }),
         json!({ "profile": "SA" }),
@@ -206,8 +194,8 @@ async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
 
 #[tokio::test]
 async fn address_requested_before_promotion_is_rejected_after_it() {
-    let (world, admin) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    let (world, admin) = World::with_person(Profile::CommitteeAdmin).await;
+    let member = world.account(Profile::Member).await;
     admin.change_member(member.user_id, json!({ "email": "mienne@example.org" })).await;
     let code = world.mailed_code("mienne@example.org").await;
     world.admin().await.change_member(member.user_id, json!({ "profile": "SA" })).await;
@@ -243,7 +231,7 @@ async fn promotion_shortens_the_current_session_at_once() {
     renewed.expect_ok();
     assert_ne!(renewed.header("authorization"), member.token(), "past half of its lifetime");
     world.clock().advance(std::time::Duration::from_secs(3600));
-    member.get("/audit").await.expect_error(ErrorCode::BadAuthCombination);
+    member.get("/audit").await.expect_unauthorized();
     member.with_token(renewed.header("authorization")).get("/audit").await.expect_ok();
 }
 
@@ -251,8 +239,8 @@ async fn promotion_shortens_the_current_session_at_once() {
 async fn committee_administrator_cannot_move_people_elsewhere() {
     let world = World::new().await;
     let sfax = world.another_committee("Sfax", true).await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    let admin = world.person(Profile::CommitteeAdmin).await;
+    let member = world.account(Profile::Member).await;
     for committee in [json!(sfax), json!(1), json!(null)] {
         admin.change_member(member.user_id, json!({ "committeeID": committee })).await;
     }
@@ -265,7 +253,7 @@ async fn committee_administrator_cannot_move_people_elsewhere() {
 async fn one_super_admin_remains_when_two_demote_each_other() {
     let world = World::new().await;
     for _ in 0..5 {
-        let pair = [world.admin().await, world.person(NewPerson::with(Profile::SuperAdmin)).await];
+        let pair = [world.admin().await, world.person(Profile::SuperAdmin).await];
         let both = join(
             change(&pair[0], pair[1].user(), json!({ "profile": "MB" })),
             change(&pair[1], pair[0].user(), json!({ "profile": "MB" })),
@@ -284,7 +272,7 @@ async fn one_super_admin_remains_when_two_demote_each_other() {
 #[tokio::test]
 async fn last_verified_super_admin_cannot_be_unverified() {
     let (world, admin) = World::with_admin().await;
-    let other = world.person(NewPerson::with(Profile::SuperAdmin)).await;
+    let other = world.person(Profile::SuperAdmin).await;
     let both = join(
         change(&admin, other.user(), json!({ "isVerified": false })),
         change(&other, admin.user(), json!({ "isVerified": false })),
@@ -297,8 +285,8 @@ async fn last_verified_super_admin_cannot_be_unverified() {
 #[tokio::test]
 async fn demotion_applies_to_the_next_request() {
     let (world, admin) = World::with_admin().await;
-    let other = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    let other = world.person(Profile::CommitteeAdmin).await;
+    let member = world.account(Profile::Member).await;
     other.change_member(member.user_id, json!({ "role": "un" })).await;
     admin.change_member(other.user().user_id, json!({ "profile": "MB" })).await;
     change(&other, &member, json!({ "role": "deux" })).await.expect_error(ErrorCode::Forbidden);

@@ -13,12 +13,9 @@ async fn change_role(world: &World, admin: &Person, user: &User, role: &str) {
 #[tokio::test]
 async fn actions_are_listed_newest_first_without_personal_data() {
     let (world, admin) = World::with_admin().await;
-    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    let member = world.account(Profile::Member).await;
     admin.change_member(member.user_id, json!({ "profile": "TR", "name": "Leïla" })).await;
-    admin
-        .put(&format!("/users/user-status/{}", member.user_id), json!({ "isActive": false }))
-        .await
-        .expect_ok();
+    admin.set_active(member.user_id, false).await;
     let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
     assert_eq!(audit.as_array().unwrap().len(), 2);
     assert_eq!(
@@ -32,13 +29,7 @@ async fn actions_are_listed_newest_first_without_personal_data() {
     assert_eq!(audit[1]["after"], json!({ "name": "***", "profile": "TR" }));
     assert_eq!(audit[1]["actorID"], json!(admin.user().user_id));
     for who in [member.user_id, admin.user().user_id] {
-        assert_eq!(
-            admin.get(&format!("/audit?userID={who}")).await.expect_ok()["audit"]
-                .as_array()
-                .unwrap()
-                .len(),
-            2
-        );
+        assert_eq!(admin.pages(&format!("/audit?userID={who}"), "audit").await.len(), 2);
     }
     assert_eq!(admin.get("/audit?userID=x").await.expect_ok()["audit"], json!([]));
     let page = admin.get("/audit?limit=1").await.expect_ok();
@@ -52,12 +43,12 @@ async fn administrator_sees_the_audit_of_the_own_committee() {
     let world = World::new().await;
     let sfax = world.another_committee("Sfax", true).await;
     let admin = world.admin().await;
-    let near = world.account(&NewPerson::with(Profile::Member)).await;
+    let near = world.account(Profile::Member).await;
     let far = world.account(&NewPerson::with(Profile::Member).of(sfax)).await;
     for user in [&near, &far] {
         admin.change_member(user.user_id, json!({ "role": "x" })).await;
     }
-    let own = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let own = world.person(Profile::CommitteeAdmin).await;
     for query in ["", &format!("?userID={}", admin.user().user_id)] {
         let audit = own.get(&format!("/audit{query}")).await.expect_ok()["audit"].clone();
         assert_eq!(audit.as_array().unwrap().len(), 1);
@@ -74,7 +65,7 @@ async fn committee_administrator_learns_nothing_of_other_committees() {
     let world = World::new().await;
     let sfax = world.another_committee("Sfax", true).await;
     let admin = world.admin().await;
-    let near = world.account(&NewPerson::with(Profile::Member)).await;
+    let near = world.account(Profile::Member).await;
     let far = world.account(&NewPerson::with(Profile::Member).of(sfax)).await;
     change_role(&world, &admin, &near, "un").await;
     for _ in 0..3 {
@@ -82,7 +73,7 @@ async fn committee_administrator_learns_nothing_of_other_committees() {
         change_role(&world, &admin, &far, "y").await;
     }
     change_role(&world, &admin, &near, "deux").await;
-    let own = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let own = world.person(Profile::CommitteeAdmin).await;
     // Of the eight entries of this actor, two are about the committee: two full pages.
     let path = format!("/audit?limit=1&userID={}", admin.user().user_id);
     let first = own.get(&path).await.expect_ok();
@@ -107,7 +98,7 @@ async fn committee_administrator_learns_nothing_of_other_committees() {
 async fn pages_of_all_committees_have_every_entry_once_in_order() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = world.admin().await;
-    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    let member = world.account(Profile::Member).await;
     let roles: Vec<String> = (0..24).map(|number| format!("rôle {number:02}")).collect();
     for role in &roles {
         change_role(&world, &admin, &member, role).await;
@@ -141,8 +132,8 @@ async fn pages_of_all_committees_have_every_entry_once_in_order() {
 async fn entries_older_than_five_years_are_not_listed() {
     const DAY: Duration = Duration::from_secs(86_400);
     let world = World::new().await;
-    let committee_admin = world.account(&NewPerson::with(Profile::CommitteeAdmin)).await;
-    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    let committee_admin = world.account(Profile::CommitteeAdmin).await;
+    let member = world.account(Profile::Member).await;
     change_role(&world, &world.admin().await, &member, "ancien").await;
     world.clock().advance(DAY * (5 * 365 - 1));
     change_role(&world, &world.admin().await, &member, "nouveau").await;

@@ -84,9 +84,7 @@ async fn address_taken_meanwhile_is_refused_at_verification() {
     let world = World::new().await;
     let (one, two) = (world.member().await, world.member().await);
     for person in [&one, &two] {
-        let path = format!("/users/{}", person.user().user_id);
-        let body = json!({ "password": PASSWORD, "email": "voulue@example.org" });
-        person.put(&path, body).await.expect_success(Message::UserUpdated);
+        person.request_address("voulue@example.org").await.expect_ok();
     }
     let code = world.mailed_code("voulue@example.org").await;
     let proof = json!({ "email": "voulue@example.org", "code": code });
@@ -118,8 +116,7 @@ async fn changes_beside_the_first_verification_keep_the_session() {
         let answer = person.post("/users/email-verification", json!({})).await;
         answer.expect_success(Message::VerificationSent);
         let proof = json!({ "email": email, "code": world.mailed_link(email).await });
-        let path = format!("/users/{}", person.user().user_id);
-        let changes = (0..6).map(|_| person.put(&path, json!({ "name": "Amel" })));
+        let changes = (0..6).map(|_| person.change_self(json!({ "name": "Amel" })));
         let (verified, changed) =
             tokio::join!(person.put("/users/email-verification", proof), join_all(changes));
         verified.expect_success(Message::EmailVerified);
@@ -133,8 +130,7 @@ async fn changes_beside_the_first_verification_keep_the_session() {
 async fn request_for_a_foreign_address_keeps_the_owners_code_valid() {
     let world = World::new().await;
     let attacker = world.member().await;
-    let body = json!({ "password": PASSWORD, "email": "amel@example.org" });
-    attacker.change_self(body).await.expect_success(Message::UserUpdated);
+    attacker.request_address("amel@example.org").await.expect_ok();
     world.register("amel@example.org").await;
     let code = world.mailed_code("amel@example.org").await;
     let before = world.mails("amel@example.org").await.len();

@@ -4,7 +4,7 @@ use cloud::faults::{Fault, Mode, Service};
 use common::{ErrorCode, Message};
 use domain::{Grant, Instant, Profile};
 use serde_json::{Value, json};
-use tests::{NewPerson, Person, World};
+use tests::{NewPerson, Person, World, texts_of};
 
 use crate::files::fetch;
 
@@ -36,9 +36,8 @@ async fn published_course(person: &Person) -> String {
 
 /// The identifiers of the courses in `export`, each of which must be there once.
 fn course_ids(export: &Value) -> BTreeSet<String> {
-    let courses = export["courses"].as_array().unwrap();
-    let ids: BTreeSet<String> =
-        courses.iter().map(|course| course["courseID"].as_str().unwrap().to_owned()).collect();
+    let courses = texts_of(&export["courses"], "courseID");
+    let ids = BTreeSet::from_iter(courses.clone());
     assert_eq!(ids.len(), courses.len());
     ids
 }
@@ -66,8 +65,8 @@ async fn export_contains_everything_stored_about_the_caller() {
 
 #[tokio::test]
 async fn export_contains_own_files_and_courses() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
-    let other = world.person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
+    let other = world.person(Profile::Trainer).await;
     let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
     for person in [&trainer, &other] {
         person.post("/files", file.clone()).await.expect_success(Message::FileCreated);
@@ -83,8 +82,7 @@ async fn export_contains_own_files_and_courses() {
     let answer = trainer.get(&format!("/users/{}/export", trainer.user().user_id)).await;
     let export = answer.expect_ok()["export"].clone();
     let courses = export["courses"].as_array().unwrap();
-    let mut states: Vec<&str> =
-        courses.iter().map(|course| course["state"].as_str().unwrap()).collect();
+    let mut states = texts_of(&export["courses"], "state");
     states.sort_unstable();
     assert_eq!(states, ["ARCHIVED", "DRAFT"]);
     assert!(courses.iter().all(|course| course["createdBy"] == json!(trainer.user().user_id)
@@ -98,8 +96,7 @@ async fn export_contains_own_files_and_courses() {
 #[tokio::test]
 async fn export_contains_sent_messages() {
     let world = World::new().await;
-    let (sender, other) =
-        (world.person(NewPerson::with(Profile::CommitteeAdmin)).await, world.admin().await);
+    let (sender, other) = (world.person(Profile::CommitteeAdmin).await, world.admin().await);
     for person in [&sender, &other] {
         let body = json!({ "to": "+21620123456", "message": "Bonjour" });
         person.post("/sms/single", body).await.expect_success(Message::SmsAccepted);
@@ -115,7 +112,7 @@ async fn export_contains_sent_messages() {
 #[tokio::test]
 async fn export_of_200_long_courses_is_whole_behind_a_link() {
     let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let trainer = world.person(Profile::Trainer).await;
     let (mut expected, description) = (BTreeSet::new(), "a".repeat(20_000));
     for _ in 0..200 {
         expected.insert(created_course(&trainer, &description).await);
@@ -144,7 +141,7 @@ async fn export_of_200_long_courses_is_whole_behind_a_link() {
 
 #[tokio::test]
 async fn export_link_opens_only_its_own_object() {
-    let (world, trainer) = World::with_person(NewPerson::with(Profile::Trainer)).await;
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
     for _ in 0..52 {
         created_course(&trainer, &"🔥".repeat(20_000)).await;
     }
@@ -165,7 +162,7 @@ async fn export_link_opens_only_its_own_object() {
 async fn author_who_moved_does_not_export_drafts_of_the_former_committee() {
     let world = World::new().await;
     let sfax = world.another_committee("Sfax", true).await;
-    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let trainer = world.person(Profile::Trainer).await;
     let old_draft = created_course(&trainer, "Ancien cours.").await;
     let published = published_course(&trainer).await;
     let trainer = changed(&world, &trainer, json!({ "committeeID": sfax })).await;
@@ -195,7 +192,7 @@ async fn export_contains_the_audit_entries_that_its_owner_may_read() {
     let sfax = world.another_committee("Sfax", true).await;
     let member = world.member().await;
     let far = world.account(&NewPerson::with(Profile::Member).of(sfax)).await;
-    let chief = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let chief = world.person(Profile::CommitteeAdmin).await;
     chief.change_member(member.user().user_id, json!({ "role": "x" })).await;
     let chief = changed(&world, &chief, json!({ "committeeID": sfax })).await;
     chief.change_member(far.user_id, json!({ "role": "y" })).await;
@@ -211,7 +208,7 @@ async fn export_contains_the_audit_entries_that_its_owner_may_read() {
 #[tokio::test]
 async fn export_contains_no_expired_entries() {
     const DAY: Duration = Duration::from_secs(86_400);
-    let (world, sender) = World::with_person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let (world, sender) = World::with_person(Profile::CommitteeAdmin).await;
     let body = json!({ "to": "+21620123456", "message": "Bonjour" });
     sender.post("/sms/single", body).await.expect_success(Message::SmsAccepted);
     let sender = changed(&world, &sender, json!({ "role": "Trésorière" })).await;

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use domain::{Instant, Profile, UserId};
+use domain::{Instant, UserId};
 use runtime::Error;
 use serde_json::{Value, json};
-use tests::{NewPerson, PASSWORD, Person, World};
+use tests::{PASSWORD, Person, World};
 
 /// "Bounce record" (<https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-examples.html>), in an
 /// event of EventBridge (<https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html>).
@@ -41,14 +41,13 @@ async fn report(world: &World, example: &str, email: &str) {
 async fn is_code_sent(world: &World, email: &str) -> bool {
     world.clock().advance(Duration::from_secs(3600));
     let before = world.mails(email).await.len();
-    world.anonymous().post("/auth/passwordless", json!({ "email": email })).await.expect_ok();
+    world.anonymous().ask_to_sign_in(email, "email").await;
     world.mails(email).await.len() > before
 }
 
 /// The audited actions on `user`, newest first, with what stopped their mails before and after.
 async fn audited(world: &World, user: UserId) -> Vec<[Value; 3]> {
-    let admin = world.admin().await;
-    let audit = admin.get(&format!("/audit?userID={user}")).await.expect_ok();
+    let audit = world.admin().await.get(&format!("/audit?userID={user}")).await.expect_ok();
     let entries = audit["audit"].as_array().unwrap().iter();
     entries
         .map(|entry| {
@@ -76,13 +75,9 @@ async fn bounce_or_complaint_stops_notices_and_anonymous_codes() {
         report(&world, example, &email).await;
         assert!(!is_code_sent(&world, &email).await, "{cause}");
         let before = world.mails(&email).await.len();
-        let reset = format!("/users/reset-password?sendMethode=email&email={email}");
-        world.anonymous().get(&reset).await.expect_ok();
+        world.anonymous().ask_to_reset(&email, "email").await;
         let member = world.signed_in(member.user().clone()).await;
-        let change = json!({
-            "oldPassword": PASSWORD, "newPassword": "cinq cigognes au nord", "confirmPassword": "cinq cigognes au nord",
-        });
-        member.put("/users/reset-password", change).await.expect_ok();
+        member.change_password(PASSWORD, "cinq cigognes au nord").await.expect_ok();
         assert_eq!(world.mails(&email).await.len(), before, "{cause}");
         let user = member.user().user_id;
         let stopped = [json!("MAILS_STOPPED"), Value::Null, json!(cause)];
@@ -168,11 +163,9 @@ async fn feedback_on_an_older_mail_does_not_stop_mails_again() {
 #[tokio::test]
 async fn bounce_of_a_pending_address_is_audited_for_the_account_that_wants_it() {
     let world = World::with(&[("MAIL_CONFIGURATION_SET", "halqa-prod")]).await;
-    let member = world.person(NewPerson::with(Profile::Member)).await;
+    let member = world.member().await;
     let user = member.user().user_id;
-    let path = format!("/users/{user}");
-    let wish = json!({ "email": "nouvelle@example.org", "password": PASSWORD });
-    member.put(&path, wish).await.expect_ok();
+    member.request_address("nouvelle@example.org").await.expect_ok();
     let mail = world.mails("nouvelle@example.org").await[0].clone();
     assert_eq!(mail["configurationSet"], "halqa-prod");
     assert_eq!(mail["tags"], json!([{ "Name": "account", "Value": user }]));

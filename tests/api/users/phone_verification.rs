@@ -1,17 +1,16 @@
 use std::time::Duration;
 
-use common::{ErrorCode, Message};
+use common::ErrorCode;
 use domain::Profile;
 use serde_json::json;
-use tests::{NewPerson, PASSWORD, World};
+use tests::{NewPerson, World};
 
 #[tokio::test]
 async fn texted_code_verifies_the_number_and_a_new_number_is_unverified() {
     let (world, member) = World::with_member().await;
     let answer = member.post("/users/phone-verification", json!({})).await;
     answer.expect_field_error("phone", ErrorCode::FieldRequired);
-    let body = json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" });
-    member.change_self(body).await.expect_success(Message::UserUpdated);
+    member.set_number("20123456").await;
     member.post("/users/phone-verification", json!({})).await.expect_ok();
     let code = world.texted_code("+21620123456").await;
     let answer = member.put("/users/phone-verification", json!({ "code": "000000x" })).await;
@@ -20,20 +19,17 @@ async fn texted_code_verifies_the_number_and_a_new_number_is_unverified() {
     assert!(world.user(member.user().user_id).await.is_phone_verified);
     let answer = member.put("/users/phone-verification", json!({ "code": code })).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
-    let payload = json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123457" });
-    member.change_self(payload).await.expect_success(Message::UserUpdated);
+    member.set_number("20123457").await;
     assert!(!world.user(member.user().user_id).await.is_phone_verified);
 }
 
 #[tokio::test]
 async fn code_for_one_number_does_not_verify_another() {
     let (world, member) = World::with_member().await;
-    let body = json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" });
-    member.change_self(body).await.expect_success(Message::UserUpdated);
+    member.set_number("20123456").await;
     member.post("/users/phone-verification", json!({})).await.expect_ok();
     let code = world.texted_code("+21620123456").await;
-    let payload = json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123457" });
-    member.change_self(payload).await.expect_success(Message::UserUpdated);
+    member.set_number("20123457").await;
     let answer = member.put("/users/phone-verification", json!({ "code": code })).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
 }
@@ -41,16 +37,14 @@ async fn code_for_one_number_does_not_verify_another() {
 /// Requests a code by text message for the unverified `number` of a new account, from the address `ip`.
 async fn request_text(world: &World, number: &str, ip: &str) {
     let member = world.member().await.at(ip);
-    let phone = json!({ "password": PASSWORD, "phoneCode": "216", "phone": number });
-    member.change_self(phone).await.expect_success(Message::UserUpdated);
+    member.set_number(number).await;
     member.post("/users/phone-verification", json!({})).await.expect_ok();
 }
 
 #[tokio::test]
 async fn account_gets_at_most_five_texts_a_day() {
     let world = World::new().await;
-    let new_person = NewPerson::with(Profile::Member);
-    let member = world.person(new_person.with_phone("216", "20123456")).await;
+    let member = world.person(NewPerson::with(Profile::Member).with_phone("216", "20123456")).await;
     for _ in 0..7 {
         member.post("/users/phone-verification", json!({})).await.expect_ok();
         world.deliver().await;
@@ -93,12 +87,10 @@ async fn texts_to_unverified_numbers_are_limited_in_all() {
 #[tokio::test]
 async fn reset_code_beyond_the_texts_of_a_day_goes_by_mail() {
     let world = World::new().await;
-    let new_person = NewPerson::with(Profile::Member);
-    let member = world.person(new_person.with_phone("216", "20123456")).await;
+    let member = world.person(NewPerson::with(Profile::Member).with_phone("216", "20123456")).await;
     let email = member.user().email.to_string();
     for _ in 0..6 {
-        let path = format!("/users/reset-password?sendMethode=sms&email={email}");
-        world.anonymous().get(&path).await.expect_success(Message::ResetCodeSent);
+        world.anonymous().ask_to_reset(&email, "sms").await;
         world.deliver().await;
         world.clock().advance(Duration::from_secs(900));
     }
@@ -110,18 +102,15 @@ async fn reset_code_beyond_the_texts_of_a_day_goes_by_mail() {
 async fn number_that_is_not_a_permitted_mobile_gets_no_code() {
     let world = World::new().await;
     for (code, number) in [("33", "612345678"), ("216", "71123456")] {
-        let new_person = NewPerson::with(Profile::Member).with_phone(code, number);
-        let person = world.person(new_person).await;
+        let person = world.person(NewPerson::with(Profile::Member).with_phone(code, number)).await;
         let answer = person.post("/users/phone-verification", json!({})).await;
         answer.expect_field_error("phone", ErrorCode::PhoneNotReachable);
         assert_eq!(world.texts(&format!("+{code}{number}")).await.len(), 0);
     }
     // A number that was verified while its country was permitted gets its codes by mail.
-    let new_person = NewPerson::with(Profile::Member).with_phone("33", "612345679");
-    let person = world.person(new_person).await;
+    let person = world.person(NewPerson::with(Profile::Member).with_phone("33", "612345679")).await;
     let email = person.user().email.as_str();
-    let request = json!({ "email": email, "sendMethode": "sms" });
-    world.anonymous().post("/auth/passwordless", request).await.expect_ok();
+    world.anonymous().ask_to_sign_in(email, "sms").await;
     assert_eq!(world.texts("+33612345679").await.len(), 0);
     assert_eq!(world.mails(email).await.len(), 1);
 }

@@ -7,7 +7,7 @@ use tests::{NewPerson, World};
 async fn visible_fields_depend_on_profile_and_committee() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
-    let target = world.account(&NewPerson::with(Profile::Member)).await;
+    let target = world.account(Profile::Member).await;
     let path = format!("/users/{}", target.user_id);
     // caller, number of fields, whether the caller may edit the account
     for (someone, fields, may_edit) in [

@@ -5,7 +5,6 @@ use std::time::Duration;
 use cloud::faults::{Fault, Mode};
 use common::{ErrorCode, Message};
 use domain::Profile;
-use http::Method;
 use serde_json::json;
 use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World};
 
@@ -17,16 +16,10 @@ async fn member_with_number(world: &World) -> Person {
     world.person(member).await
 }
 
-async fn ask_for_code(world: &World, email: &str, method: &str) {
-    let body = json!({ "email": email, "sendMethode": method });
-    world.anonymous().post("/auth/passwordless", body).await.expect_ok();
-}
-
 /// Resets the password with the code of a mail.
 async fn reset(world: &World, email: &str) -> Answer {
-    let path = format!("/users/reset-password?sendMethode=email&email={email}");
     let anonymous = world.anonymous();
-    anonymous.get(&path).await.expect_success(Message::ResetCodeSent);
+    anonymous.ask_to_reset(email, "email").await;
     let code = world.mailed_link(email).await;
     let payload =
         json!({ "email": email, "code": code, "newPassword": NEW, "confirmPassword": NEW });
@@ -40,20 +33,19 @@ async fn number_gets_no_codes_after_reset_by_mail_or_deactivation() {
         let member = member_with_number(&world).await;
         let user = member.user();
         let email = user.email.as_str();
-        ask_for_code(&world, email, "sms").await;
+        world.anonymous().ask_to_sign_in(email, "sms").await;
         assert_eq!(world.texts("+21620123456").await.len(), 1);
         if is_reset {
             reset(&world, email).await.expect_success(Message::PasswordChanged);
         } else {
             let admin = world.admin().await;
             for is_active in [false, true] {
-                let path = format!("/users/user-status/{}", user.user_id);
-                admin.put(&path, json!({ "isActive": is_active })).await.expect_ok();
+                admin.set_active(user.user_id, is_active).await;
             }
         }
         world.clock().advance(Duration::from_secs(60));
         let mails = world.mails(email).await.len();
-        ask_for_code(&world, email, "sms").await;
+        world.anonymous().ask_to_sign_in(email, "sms").await;
         assert_eq!(world.texts("+21620123456").await.len(), 1);
         assert_eq!(world.mails(email).await.len(), mails + 1);
     }
@@ -70,9 +62,7 @@ async fn answer_after_reset(
         ..Fault::new(Mode::Slow).on("TransactWriteItems").times(1)
     });
     let resetting = async {
-        while !world.cloud().faults().left().is_empty() {
-            tokio::task::yield_now().await;
-        }
+        world.faults_have_occurred().await;
         reset(world, email).await.expect_success(Message::PasswordChanged);
     };
     tokio::join!(request, resetting).0
@@ -81,22 +71,19 @@ async fn answer_after_reset(
 #[tokio::test]
 async fn change_of_address_under_way_fails_after_the_reset() {
     let (world, member) = World::with_member().await;
-    let body = json!({ "email": "voleur@example.org", "password": PASSWORD });
     let email = member.user().email.as_str();
-    let changed = answer_after_reset(&world, email, member.change_self(body)).await;
-    changed.expect_error(ErrorCode::BadAuthCombination);
+    let wish = member.request_address("voleur@example.org");
+    answer_after_reset(&world, email, wish).await.expect_unauthorized();
     assert!(world.mails("voleur@example.org").await.is_empty());
 }
 
 #[tokio::test]
 async fn erasure_under_way_fails_after_the_reset() {
     let (world, member) = World::with_member().await;
-    let path = format!("/api/v1/users/{}", member.user().user_id);
-    let body = json!({ "password": PASSWORD }).to_string().into();
-    let (person, email) = (member.json(), member.user().email.as_str());
-    let erasing = person.send(Method::DELETE, &path, body);
-    let erased = answer_after_reset(&world, email, erasing).await;
-    erased.expect_error(ErrorCode::BadAuthCombination);
+    let path = format!("/users/{}", member.user().user_id);
+    let email = member.user().email.as_str();
+    let erasing = member.delete_with(&path, json!({ "password": PASSWORD }));
+    answer_after_reset(&world, email, erasing).await.expect_unauthorized();
     world.anonymous().sign_in(email, NEW).await;
 }
 
@@ -106,26 +93,21 @@ async fn code_texted_to_a_former_number_is_invalid() {
     let member = member_with_number(&world).await;
     let email = member.user().email.to_string();
     let anonymous = world.anonymous();
-    let body = json!({ "email": email, "sendMethode": "sms" });
-    let token = anonymous.post("/auth/passwordless", body).await.expect_ok()["token"].clone();
+    let token = anonymous.ask_to_sign_in(&email, "sms").await["token"].clone();
     let sign_in = world.texted_code("+21620123456").await;
-    let path = format!("/users/reset-password?sendMethode=sms&email={email}");
-    anonymous.get(&path).await.expect_ok();
+    anonymous.ask_to_reset(&email, "sms").await;
     let reset = world.texted_code("+21620123456").await;
-    let path = format!("/users/{}", member.user().user_id);
     // Setting it again does not verify it.
     for phone in ["20123457", "20123456"] {
-        let body = json!({ "phoneCode": "216", "phone": phone, "password": PASSWORD });
-        member.put(&path, body).await.expect_ok();
+        member.set_number(phone).await;
     }
     let signed_in = anonymous
         .with_token(token.as_str().unwrap())
         .get(&format!("/auth/passwordless?code={sign_in}"))
         .await;
-    signed_in.expect_error(ErrorCode::BadAuthCombination);
+    signed_in.expect_unauthorized();
     let body = json!({ "email": email, "code": reset, "newPassword": NEW, "confirmPassword": NEW });
-    let changed = anonymous.post("/users/reset-password", body).await;
-    changed.expect_error(ErrorCode::ResetCodeInvalid);
+    anonymous.post("/users/reset-password", body).await.expect_error(ErrorCode::ResetCodeInvalid);
 }
 
 #[tokio::test]
@@ -163,11 +145,9 @@ async fn verified_mailbox_gets_a_hundred_notifications_a_day() {
     let member = world.member().await;
     let email = member.user().email.as_str();
     for number in 0..102 {
-        let phone = format!("20{number:06}");
-        let body = json!({ "phoneCode": "216", "phone": phone, "password": PASSWORD });
-        member.change_self(body).await.expect_success(Message::UserUpdated);
+        member.set_number(&format!("20{number:06}")).await;
     }
     assert_eq!(world.mails(email).await.len(), 100);
-    ask_for_code(&world, email, "email").await;
+    world.anonymous().ask_to_sign_in(email, "email").await;
     assert_eq!(world.mails(email).await.len(), 101, "codes are sent");
 }

@@ -16,8 +16,7 @@ pub(crate) async fn registrant(world: &World) -> Person {
     let payload = json!({
         "name": ATTACKER_NAME, "lastName": "Trabelsi", "email": ADDRESS, "password": "cinq cigognes au nord", "committeeID": world.committee(),
     });
-    let anonymous = world.anonymous();
-    let registered = anonymous.post("/users/register", payload).await.expect_created();
+    let registered = world.anonymous().post("/users/register", payload).await.expect_created();
     let id = registered["user"]["userID"].as_str().unwrap();
     let session = sign_in(world).await.expect("the password is right");
     let user = world.user(id.parse().unwrap()).await;
@@ -41,11 +40,6 @@ async fn reset_password(world: &World, code: &str) -> tests::Answer {
 
 pub(crate) async fn verify(person: &Person, email: &str, code: &str) -> tests::Answer {
     person.verify_email(email, code).await
-}
-
-/// Requests `email` as the new address of `person`.
-async fn request_address(person: &Person, email: &str) {
-    person.change_self(json!({ "email": email, "password": PASSWORD })).await.expect_ok();
 }
 
 pub(crate) async fn not_me(world: &World, code: &str) -> tests::Answer {
@@ -73,7 +67,7 @@ async fn registrant_session_ends_when_the_owner_verifies_the_mailbox() {
     let digits =
         tests::digits(world.mails(ADDRESS).await.last().unwrap()["text"].as_str().unwrap());
     verify(&owner, ADDRESS, &digits).await.expect_success(Message::EmailVerified);
-    attacker.get("/auth/current-user").await.expect_error(ErrorCode::BadAuthCombination);
+    attacker.get("/auth/current-user").await.expect_unauthorized();
     // The address that the attacker wanted is dropped with its code.
     let answer = verify(&world.anonymous(), "attaquant@example.org", &code).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
@@ -87,24 +81,22 @@ async fn registrant_password_is_removed_by_the_owner_signing_in_by_code() {
     let world = World::new().await;
     let attacker = registrant(&world).await;
     let owner = world.anonymous();
-    let requested = owner.post("/auth/passwordless", json!({ "email": ADDRESS })).await.expect_ok();
+    let requested = owner.ask_to_sign_in(ADDRESS, "email").await;
     let code = world.mailed_code(ADDRESS).await;
     let signed_in = owner
         .with_token(requested["token"].as_str().unwrap())
         .get(&format!("/auth/passwordless?code={code}"))
         .await
         .expect_success(Message::LoginSuccess);
-    attacker.get("/auth/current-user").await.expect_error(ErrorCode::BadAuthCombination);
+    attacker.get("/auth/current-user").await.expect_unauthorized();
     assert!(sign_in(&world).await.is_none());
     let token = signed_in["user"]["token"].as_str().unwrap();
     let owner = world.anonymous().with_token(token);
     owner.get("/auth/current-user").await.expect_ok();
-    let mails = world.mails(ADDRESS).await;
-    assert_eq!(mails[0]["subject"], "Choisissez votre mot de passe Halqa");
+    assert_eq!(world.mails(ADDRESS).await[0]["subject"], "Choisissez votre mot de passe Halqa");
 
     world.clock().advance(Duration::from_secs(60));
-    let path = format!("/users/reset-password?sendMethode=email&email={ADDRESS}");
-    owner.get(&path).await.expect_success(Message::ResetCodeSent);
+    owner.ask_to_reset(ADDRESS, "email").await;
     let code = world.mailed_code(ADDRESS).await;
     reset_password(&world, &code).await.expect_success(Message::PasswordChanged);
     world.anonymous().sign_in(ADDRESS, "le phare de Kelibia").await;
@@ -114,8 +106,7 @@ async fn registrant_password_is_removed_by_the_owner_signing_in_by_code() {
 async fn reset_by_the_owner_drops_address_and_number_of_the_registrant() {
     let world = World::new().await;
     let attacker = registrant(&world).await;
-    let admin = world.admin().await;
-    admin.change_member(attacker.user().user_id, json!({ "isVerified": true })).await;
+    world.admin().await.change_member(attacker.user().user_id, json!({ "isVerified": true })).await;
     let contact = json!({
         "phoneCode": "216", "phone": "20123456", "email": "attaquant@example.org", "password": "cinq cigognes au nord",
     });
@@ -124,17 +115,15 @@ async fn reset_by_the_owner_drops_address_and_number_of_the_registrant() {
     let code = world.texted_code("+21620123456").await;
     attacker.put("/users/phone-verification", json!({ "code": code })).await.expect_ok();
 
-    let path = format!("/users/reset-password?sendMethode=email&email={ADDRESS}");
     let owner = world.anonymous();
-    owner.get(&path).await.expect_success(Message::ResetCodeSent);
+    owner.ask_to_reset(ADDRESS, "email").await;
     let code = world.mailed_code(ADDRESS).await;
     reset_password(&world, &code).await.expect_success(Message::PasswordChanged);
     let user = world.user(attacker.user().user_id).await;
     assert!(user.pending_email.is_none() && !user.is_phone_verified);
     // Codes no longer go to the attacker's phone.
     world.clock().advance(Duration::from_secs(60));
-    let path = format!("/users/reset-password?sendMethode=sms&email={ADDRESS}");
-    owner.get(&path).await.expect_success(Message::ResetCodeSent);
+    owner.ask_to_reset(ADDRESS, "sms").await;
     assert_eq!(world.texts("+21620123456").await.len(), 1);
     assert!(sign_in(&world).await.is_none());
 }
@@ -149,7 +138,7 @@ async fn first_verification_in_a_session_keeps_that_session_alone() {
     let code = tests::digits(world.mails(ADDRESS).await.last().unwrap()["text"].as_str().unwrap());
     verify(&person, ADDRESS, &code).await.expect_success(Message::EmailVerified);
     person.get("/auth/current-user").await.expect_ok();
-    other.get("/auth/current-user").await.expect_error(ErrorCode::BadAuthCombination);
+    other.get("/auth/current-user").await.expect_unauthorized();
     let user = world.user(person.user().user_id).await;
     assert_eq!(user.pending_email.unwrap().as_str(), "autre@example.org");
     // A later code is not the first one: it ends no session.
@@ -172,7 +161,7 @@ async fn unverified_account_is_erased_after_seven_days() {
     world.clock().advance(Duration::from_secs(1));
     world.sweep().await;
     assert!(sign_in(&world).await.is_none());
-    attacker.get("/auth/current-user").await.expect_error(ErrorCode::BadAuthCombination);
+    attacker.get("/auth/current-user").await.expect_unauthorized();
     registrant(&world).await;
 }
 
@@ -181,8 +170,7 @@ async fn verified_account_is_not_erased_after_seven_days() {
     let world = World::new().await;
     let person = registrant(&world).await;
     let code = removal_code(&world).await;
-    let admin = world.admin().await;
-    admin.change_member(person.user().user_id, json!({ "isVerified": true })).await;
+    world.admin().await.change_member(person.user().user_id, json!({ "isVerified": true })).await;
     world.clock().advance(Duration::from_secs(8 * 86_400));
     world.sweep().await;
     assert!(sign_in(&world).await.is_some());
@@ -214,29 +202,25 @@ async fn code_ends_with_password_change_reset_and_deactivation() {
     let person = world.member().await;
     let email = person.user().email.to_string();
     let admin = world.admin().await;
-    let status = format!("/users/user-status/{}", person.user().user_id);
     let passwordless = async || {
         world.clock().advance(Duration::from_secs(900));
-        let anonymous = world.anonymous();
-        let body = json!({ "email": email });
-        anonymous.post("/auth/passwordless", body).await.expect_success(Message::PasswordlessSent);
+        world.anonymous().ask_to_sign_in(&email, "email").await;
         world.mailed_link(&email).await
     };
     let fails = async |link: String| {
         let answer = world.anonymous().get(&format!("/auth/passwordless?code={link}")).await;
-        answer.expect_error(ErrorCode::BadAuthCombination);
+        answer.expect_unauthorized();
     };
 
     let link = passwordless().await;
     for is_active in [false, true] {
-        admin.put(&status, json!({ "isActive": is_active })).await.expect_ok();
+        admin.set_active(person.user().user_id, is_active).await;
     }
     fails(link).await;
 
     let person = world.signed_in(world.user(person.user().user_id).await).await;
     let link = passwordless().await;
-    let wish = json!({ "email": "voulue@example.org", "password": PASSWORD });
-    person.change_self(wish).await.expect_success(Message::UserUpdated);
+    person.request_address("voulue@example.org").await.expect_ok();
     let wanted = world.mailed_code("voulue@example.org").await;
     person
         .change_password(PASSWORD, "le phare de Kelibia")
@@ -270,7 +254,7 @@ async fn two_people_who_want_one_address_confirm_their_own_change() {
     let world = World::new().await;
     let (one, two) = (world.member().await, world.member().await);
     for person in [&one, &two] {
-        request_address(person, "voulue@example.org").await;
+        person.request_address("voulue@example.org").await.expect_ok();
     }
     let mails = world.mails("voulue@example.org").await;
     let first = tests::digits(mails[1]["text"].as_str().unwrap());
@@ -285,11 +269,11 @@ async fn two_people_who_want_one_address_confirm_their_own_change() {
 async fn code_of_an_older_account_is_found_behind_ten_newer_ones() {
     let world = World::with(&[("MESSAGE_INTERVAL_SECONDS", "1")]).await;
     let first = world.member().await;
-    request_address(&first, "voulue@example.org").await;
+    first.request_address("voulue@example.org").await.expect_ok();
     let digits = world.mailed_code("voulue@example.org").await;
     let link = world.mailed_link("voulue@example.org").await;
     for _ in 0..10 {
-        request_address(&world.member().await, "voulue@example.org").await;
+        world.member().await.request_address("voulue@example.org").await.expect_ok();
     }
     let answer = verify(&world.anonymous(), "voulue@example.org", &digits).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
@@ -306,9 +290,9 @@ async fn code_of_an_older_account_is_found_behind_ten_newer_ones() {
 async fn expired_codes_of_newer_accounts_hide_no_valid_one() {
     let world = World::new().await;
     let first = world.member().await;
-    request_address(&first, "voulue@example.org").await;
+    first.request_address("voulue@example.org").await.expect_ok();
     for _ in 0..10 {
-        request_address(&world.member().await, "voulue@example.org").await;
+        world.member().await.request_address("voulue@example.org").await.expect_ok();
     }
     world.clock().advance(Duration::from_secs(601));
     first.post("/users/email-verification", json!({})).await.expect_ok();
@@ -320,7 +304,7 @@ async fn expired_codes_of_newer_accounts_hide_no_valid_one() {
 async fn attempt_that_ends_with_503_is_not_counted() {
     let world = World::new().await;
     let person = world.member().await;
-    request_address(&person, "voulue@example.org").await;
+    person.request_address("voulue@example.org").await.expect_ok();
     let digits = world.mailed_code("voulue@example.org").await;
     let verified = async || verify(&person, "voulue@example.org", &digits).await;
     world.inject_fault(Fault::new(Mode::Throttle).on("Query"));
@@ -348,13 +332,12 @@ async fn code_of_another_account_is_invalid_in_a_session() {
     let [attacker, owner] = [world.member().await, world.member().await];
     let mut codes = Vec::new();
     for person in [&owner, &attacker] {
-        request_address(person, ADDRESS).await;
+        person.request_address(ADDRESS).await.expect_ok();
         codes.push(world.mailed_link(ADDRESS).await);
     }
     verify(&owner, ADDRESS, &codes[1]).await.expect_error(ErrorCode::VerificationInvalid);
     verify(&owner, ADDRESS, &codes[0]).await.expect_success(Message::EmailVerified);
-    let user = world.user(owner.user().user_id).await;
-    assert_eq!(user.email.as_str(), ADDRESS);
+    assert_eq!(world.user(owner.user().user_id).await.email.as_str(), ADDRESS);
 }
 
 #[tokio::test]
@@ -363,7 +346,7 @@ async fn wanted_address_gets_twenty_codes_a_day_of_all_accounts() {
     let mut people = Vec::new();
     for _ in 0..8 {
         let person = world.member().await;
-        request_address(&person, ADDRESS).await;
+        person.request_address(ADDRESS).await.expect_ok();
         people.push(person);
     }
     for _ in 0..2 {
@@ -386,8 +369,7 @@ async fn refused_notification_to_unverified_mailbox_counts_once() {
     let phone =
         json!({ "password": "cinq cigognes au nord", "phoneCode": "216", "phone": "20123456" });
     attacker.change_self(phone).await.expect_success(Message::UserUpdated);
-    let refused = Fault::new(Mode::Throttle).times(12);
-    world.inject_fault_in(Service::Ses, refused);
+    world.inject_fault_in(Service::Ses, Fault::new(Mode::Throttle).times(12));
     world.deliver().await;
     for _ in 0..12 {
         world.clock().advance(Duration::from_secs(900));
