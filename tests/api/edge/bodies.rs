@@ -39,113 +39,28 @@ async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], error_code: Op
 
 const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
 
+/// `shared/common/src/input/tests.rs` has more texts and types.
 #[tokio::test]
-async fn malformed_json_is_rejected() {
-    for body in
-        ["{", "{\"a\":}", "{'a':1}", "{\"a\":1,}", "nonsense", "{\"a\":1e999}", "{\"a\":01}", " "]
-    {
-        expect(body, JSON, Some(ErrorCode::InvalidJson)).await;
-    }
-}
-
-#[tokio::test]
-async fn json_other_than_an_object_is_rejected() {
-    for body in ["[]", "[\"x\"]", "\"x\"", "null", "true", "12"] {
-        expect(body, JSON, Some(ErrorCode::InvalidJson)).await;
-    }
-}
-
-#[tokio::test]
-async fn text_after_the_object_is_rejected() {
-    for body in ["{}x", "{}{}", "{} null", "{},"] {
-        expect(body, JSON, Some(ErrorCode::InvalidJson)).await;
-    }
-}
-
-#[tokio::test]
-async fn duplicate_keys_are_rejected_at_any_depth() {
-    for body in [
-        r#"{"email":"a","email":"a"}"#,
-        r#"{"x":1,"x":2}"#,
-        r#"{"x":{"y":1,"y":1}}"#,
-        r#"{"x":[[{"y":1,"\u0079":1}]]}"#,
+async fn body_that_is_no_plain_json_object_is_rejected() {
+    let gzip = ("content-encoding", "gzip");
+    let (invalid, unsupported) = (ErrorCode::InvalidJson, ErrorCode::UnsupportedMediaType);
+    for (body, headers, error_code) in [
+        ("{}", JSON, None),
+        ("{}", &[], None),
+        ("\u{feff}{}", JSON, None),
+        ("", &[("content-type", "text/plain")], None),
+        ("", &[gzip], None),
+        ("{", JSON, Some(invalid)),
+        ("{", &[], Some(invalid)),
+        ("[]", JSON, Some(invalid)),
+        ("{} null", JSON, Some(invalid)),
+        (r#"{"x":{"y":1,"y":1}}"#, JSON, Some(invalid)),
+        (r#"{"a":"\ud800"}"#, JSON, Some(invalid)),
+        ("{}", &[("content-type", "application/x-www-form-urlencoded")], Some(unsupported)),
+        ("{}", &[("content-type", "multipart/form-data; boundary=x")], Some(unsupported)),
+        ("{}", &[JSON[0], gzip], Some(unsupported)),
     ] {
-        expect(body, JSON, Some(ErrorCode::InvalidJson)).await;
-    }
-}
-
-#[tokio::test]
-async fn invalid_utf8_and_lone_surrogates_are_rejected() {
-    for body in [
-        &b"{\"a\":\"\xff\"}"[..],
-        b"{\"a\":\"\xc3\"}",
-        b"{\"\xed\xa0\x80\":1}",
-        br#"{"a":"\ud800"}"#,
-        br#"{"\udfff":1}"#,
-    ] {
-        expect(body, JSON, Some(ErrorCode::InvalidJson)).await;
-    }
-}
-
-#[tokio::test]
-async fn nesting_is_limited_to_127_levels() {
-    let deep =
-        |levels: usize| format!("{{\"x\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1));
-    expect(deep(127), JSON, None).await;
-    expect(deep(128), JSON, Some(ErrorCode::InvalidJson)).await;
-    expect(format!("{{\"x\":{}", "[".repeat(50_000)), JSON, Some(ErrorCode::InvalidJson)).await;
-}
-
-#[tokio::test]
-async fn empty_body_of_any_type_is_an_empty_object() {
-    expect("", JSON, None).await;
-    expect("", &[], None).await;
-    expect("", &[("content-type", "text/plain")], None).await;
-    expect("", &[("content-encoding", "gzip")], None).await;
-}
-
-#[tokio::test]
-async fn byte_order_mark_is_accepted() {
-    expect("\u{feff}{}", JSON, None).await;
-}
-
-#[tokio::test]
-async fn body_without_content_type_is_read_as_json() {
-    expect("{}", &[], None).await;
-    expect("{", &[], Some(ErrorCode::InvalidJson)).await;
-}
-
-#[tokio::test]
-async fn content_type_other_than_json_returns_415() {
-    for kind in
-        ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON;CHARSET=UTF-8"]
-    {
-        expect("{}", &[("content-type", kind)], None).await;
-    }
-    for kind in [
-        "text/plain",
-        "application/x-www-form-urlencoded",
-        "multipart/form-data; boundary=x",
-        "application/json; charset=latin1",
-        "json",
-    ] {
-        expect("{}", &[("content-type", kind)], Some(ErrorCode::UnsupportedMediaType)).await;
-    }
-}
-
-#[tokio::test]
-async fn content_encoding_other_than_identity_returns_415() {
-    for (coding, error_code) in [
-        ("identity", None),
-        ("gzip", Some(ErrorCode::UnsupportedMediaType)),
-        ("br", Some(ErrorCode::UnsupportedMediaType)),
-    ] {
-        expect(
-            "{}",
-            &[("content-type", "application/json"), ("content-encoding", coding)],
-            error_code,
-        )
-        .await;
+        expect(body, headers, error_code).await;
     }
 }
 
@@ -164,7 +79,7 @@ async fn unauthenticated_caller_gets_401_before_body_errors() {
     let world = World::new().await;
     for (_, method, path) in endpoints(&world).await.into_iter().skip(2) {
         let answer = world.anonymous().send(method, &path, "x".repeat(200_000).into()).await;
-        answer.expect_error(ErrorCode::BadAuthCombination);
+        answer.expect_unauthorized();
     }
 }
 

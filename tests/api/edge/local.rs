@@ -4,46 +4,16 @@ use std::net::SocketAddr;
 
 use common::Message;
 use dev::home::LocalSettings;
-use http::{Request, header};
-use http_body_util::Full;
 use runtime::Clock;
 use serde_json::json;
 use tests::World;
 
-use super::http::{raw, send, start};
+use super::http::{raw, start};
 
 /// The address in the setting `name`.
 fn address(world: &World, name: &str) -> SocketAddr {
     let url = world.setting(name);
     url.trim_start_matches("http://").parse().unwrap()
-}
-
-#[tokio::test]
-async fn local_tables_refuse_unsigned_and_forged_requests() {
-    let world = World::new().await;
-    let key = world.setting("AWS_ACCESS_KEY_ID");
-    let signed = |key: &str| {
-        format!(
-            "AWS4-HMAC-SHA256 Credential={key}/20261121/eu-west-3/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=00"
-        )
-    };
-    for (authorization, code) in [
-        (String::new(), "MissingAuthenticationTokenException"),
-        ("Bearer x".to_owned(), "MissingAuthenticationTokenException"),
-        (signed("local"), "UnrecognizedClientException"),
-        (signed(&format!("{key}0")), "UnrecognizedClientException"),
-        (signed(&key), "InvalidSignatureException"),
-    ] {
-        let request = Request::post(world.setting("AWS_ENDPOINT_URL"))
-            .header("x-amz-target", "DynamoDB_20120810.GetItem")
-            .header("x-amz-date", "20261121T100000Z")
-            .header(header::AUTHORIZATION, &authorization);
-        let body = r#"{"TableName":"records","Key":{"pk":{"S":"ADMINS"},"sk":{"S":"ADMINS"}}}"#;
-        let refused = send(request.body(Full::from(body)).unwrap()).await;
-        let body = String::from_utf8_lossy(refused.body());
-        assert!(refused.status() == 400 && body.contains(code), "{authorization}: {body}");
-        assert!(!refused.headers().contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN));
-    }
 }
 
 /// The error of the tables with other `credentials`.
