@@ -29,6 +29,20 @@ fn parameters(world: &World) -> Parameters {
     Parameters::new(&world.setup().aws)
 }
 
+/// A World with all keys of the stage dev in SSM.
+async fn world_with_keys() -> (World, Parameters) {
+    let world = World::new().await;
+    let parameters = parameters(&world);
+    ops::make(&parameters, DEV, world.clock()).await.unwrap();
+    (world, parameters)
+}
+
+/// A visitor of `world` on a real port.
+async fn visitor_of(world: &World) -> Visitor {
+    let url = format!("http://{}/api/v1", start(world, None).await);
+    Visitor::new(world.setup().aws.clone(), url)
+}
+
 /// Starts the function `name` of the stage dev with its keys in SSM.
 async fn started(world: &World, name: &str, keys: &[Key]) -> Result<Setup, String> {
     let path = DEV.keys_path(name);
@@ -49,7 +63,7 @@ async fn keys_are_created_once_and_found_by_each_function() {
     assert_eq!(problems().await.len(), 21, "{:?}", problems().await);
     let made = ops::make(&parameters, DEV, world.clock()).await.unwrap();
     assert_eq!((made.made.len(), made.kept), (22, 0));
-    assert_eq!(problems().await, Vec::<String>::new());
+    assert_eq!(problems().await, [""; 0]);
     let token = ops::problems(&parameters, DEV, &[Key::CpanelToken]).await.unwrap();
     assert_eq!(token, ["/halqa/dev/cpanel/CPANEL_TOKEN is not in SSM."]);
     let (auth, otp) = (
@@ -68,18 +82,13 @@ async fn keys_are_created_once_and_found_by_each_function() {
     assert!(SignIn::of(&started(&world, "canary", canary::KEYS).await.unwrap().keys).is_ok());
 
     let signing = world.cloud().parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY");
-    assert_eq!(
-        ops::make(&parameters, DEV, world.clock()).await.unwrap().made,
-        Vec::<String>::new()
-    );
+    assert_eq!(ops::make(&parameters, DEV, world.clock()).await.unwrap().made, [""; 0]);
     assert_eq!(world.cloud().parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY"), signing);
 }
 
 #[tokio::test]
 async fn missing_key_is_named_and_created_equal_to_its_copies() {
-    let world = World::new().await;
-    let parameters = parameters(&world);
-    ops::make(&parameters, DEV, world.clock()).await.unwrap();
+    let (world, parameters) = world_with_keys().await;
     let name = "/halqa/dev/team/SEALING_KEYS".to_owned();
     parameters.remove(&name).await.unwrap();
     assert_eq!(
@@ -98,9 +107,7 @@ async fn missing_key_is_named_and_created_equal_to_its_copies() {
 
 #[tokio::test]
 async fn each_kind_of_key_is_rotated_in_three_steps() {
-    let world = World::new().await;
-    let parameters = parameters(&world);
-    ops::make(&parameters, DEV, world.clock()).await.unwrap();
+    let (world, parameters) = world_with_keys().await;
     for (kind, name) in [
         (Kind::Sealing, "/halqa/dev/users/SEALING_KEYS"),
         (Kind::Cursor, "/halqa/dev/courses/CURSOR_KEYS"),
@@ -135,15 +142,13 @@ async fn each_kind_of_key_is_rotated_in_three_steps() {
         );
         ops::retire(&parameters, DEV, kind, world.setup()).await.unwrap();
         assert_eq!(now(), [announced[1].clone()], "{kind:?}");
-        assert_eq!(ops::problems(&parameters, DEV, &[]).await.unwrap(), Vec::<String>::new());
+        assert_eq!(ops::problems(&parameters, DEV, &[]).await.unwrap(), [""; 0]);
     }
 }
 
 #[tokio::test]
 async fn signing_key_rotation_accepts_tokens_of_both_keys_meanwhile() {
-    let world = World::new().await;
-    let parameters = parameters(&world);
-    ops::make(&parameters, DEV, world.clock()).await.unwrap();
+    let (world, parameters) = world_with_keys().await;
     let parameter = |name: &str| world.cloud().parameter(name).unwrap();
     let process = || {
         let signing = parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY");
@@ -222,9 +227,7 @@ async fn sealing_key_is_kept_while_a_secret_uses_it() {
 
 #[tokio::test]
 async fn interrupted_key_change_is_reported_and_completed_by_repetition() {
-    let world = World::new().await;
-    let parameters = parameters(&world);
-    ops::make(&parameters, DEV, world.clock()).await.unwrap();
+    let (world, parameters) = world_with_keys().await;
     let (first, last) = ("/halqa/dev/auth/OUTBOX_KEYS", "/halqa/dev/users/OUTBOX_KEYS");
     let before = world.cloud().parameter(last).unwrap();
     ops::announce(&parameters, DEV, Kind::Outbox, world.clock()).await.unwrap();
@@ -234,14 +237,12 @@ async fn interrupted_key_change_is_reported_and_completed_by_repetition() {
     assert_eq!(problems, [format!("{last} differs from its twins: run the last change again.")]);
     ops::announce(&parameters, DEV, Kind::Outbox, world.clock()).await.unwrap();
     assert_eq!(world.cloud().parameter(first), world.cloud().parameter(last));
-    assert_eq!(ops::problems(&parameters, DEV, &[]).await.unwrap(), Vec::<String>::new());
+    assert_eq!(ops::problems(&parameters, DEV, &[]).await.unwrap(), [""; 0]);
 }
 
 #[tokio::test]
 async fn unknown_signing_key_is_reported() {
-    let world = World::new().await;
-    let parameters = parameters(&world);
-    ops::make(&parameters, DEV, world.clock()).await.unwrap();
+    let (world, parameters) = world_with_keys().await;
     let unknown_key = NamedKey::generate("unknown").to_setting();
     for name in ["auth", "otp", "passkeys"] {
         world.cloud().put_parameter(&format!("/halqa/dev/{name}/TOKEN_SIGNING_KEY"), &unknown_key);
@@ -350,33 +351,18 @@ async fn smoke_test_reports_what_is_wrong() {
     let world = World::new().await;
     let sign_in = SignIn::of(&world.setup().keys).unwrap();
     ops::make_canary(world.setup(), &sign_in).await.unwrap();
-    let visitor = Visitor::new(
-        world.setup().aws.clone(),
-        format!("http://{}/api/v1", start(&world, None).await),
-    );
+    let visitor = visitor_of(&world).await;
     let expected = Expectations::of_environment(&HashMap::new());
     let checks = ops::smoke(&visitor, &sign_in, &expected).await;
     assert!(checks.len() > 9 && checks.iter().all(|check| check.problem.is_none()), "{checks:#?}");
 
     // another rate limit than the stack has, and a wrong password of the canary
     let other = world.another_process_with(&[("RATE_LIMIT", "50")]);
-    let visitor = Visitor::new(
-        world.setup().aws.clone(),
-        format!("http://{}/api/v1", start(&other, None).await),
-    );
-    let wrong: Vec<String> =
-        ops::smoke(&visitor, &SignIn { password: "wrong".into(), ..sign_in.clone() }, &expected)
-            .await
-            .into_iter()
-            .filter_map(|check| check.problem)
-            .collect();
-    assert_eq!(
-        wrong,
-        [
-            "x-ratelimit-limit is 50 instead of 100",
-            "POST /auth/login answered 401 (BAD_AUTH_COMBINATION_MESSAGE) instead of 200",
-        ]
-    );
+    let wrong_password = SignIn { password: "wrong".into(), ..sign_in.clone() };
+    let checks = ops::smoke(&visitor_of(&other).await, &wrong_password, &expected).await;
+    let wrong: Vec<String> = checks.into_iter().filter_map(|check| check.problem).collect();
+    let refused = "POST /auth/login answered 401 (BAD_AUTH_COMBINATION_MESSAGE) instead of 200";
+    assert_eq!(wrong, ["x-ratelimit-limit is 50 instead of 100", refused]);
     let unreachable =
         Visitor::new(world.setup().aws.clone(), "http://127.0.0.1:9/api/v1".to_owned());
     let wrong = ops::smoke(&unreachable, &sign_in, &expected).await;
@@ -396,10 +382,7 @@ async fn smoke_test_expects_what_the_stack_is_deployed_with() {
     let expected = Expectations::of_stack(&parameters, DEV).await.unwrap();
     let sign_in = SignIn::of(&world.setup().keys).unwrap();
     ops::make_canary(world.setup(), &sign_in).await.unwrap();
-    let visitor = Visitor::new(
-        world.setup().aws.clone(),
-        format!("http://{}/api/v1", start(&world, None).await),
-    );
+    let visitor = visitor_of(&world).await;
     let checks = ops::smoke(&visitor, &sign_in, &expected).await;
     assert!(checks.iter().all(|check| check.problem.is_none()), "{checks:#?}");
 }

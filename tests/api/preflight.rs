@@ -19,33 +19,25 @@ use tokio::net::TcpListener;
 /// The answers of an account, by service: status and body.
 type Answers = HashMap<&'static str, (u16, String)>;
 
+fn success(body: impl ToString) -> (u16, String) {
+    (200, body.to_string())
+}
+
 /// An account that is ready.
 fn ready() -> Answers {
     let attributes = "<entry><key>MonthlySpendLimit</key><value>200</value></entry>";
+    let no_table =
+        json!({ "__type": "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException" });
+    let limit = json!({ "AccountLimit": { "ConcurrentExecutions": 1000 } });
+    let mail = json!({ "ProductionAccessEnabled": true, "SendingEnabled": true });
     HashMap::from([
-        ("GetCallerIdentity", (200, "<Account>000000000000</Account>".to_owned())),
-        (
-            "account-settings",
-            (200, json!({ "AccountLimit": { "ConcurrentExecutions": 1000 } }).to_string()),
-        ),
-        (
-            "account",
-            (200, json!({ "ProductionAccessEnabled": true, "SendingEnabled": true }).to_string()),
-        ),
-        ("GetSMSSandboxAccountStatus", (200, "<IsInSandbox>false</IsInSandbox>".to_owned())),
-        ("GetSMSAttributes", (200, attributes.to_owned())),
-        (
-            "GetServiceSetting",
-            (200, json!({ "ServiceSetting": { "SettingValue": "true" } }).to_string()),
-        ),
-        (
-            "DescribeTable",
-            (
-                400,
-                json!({ "__type": "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException" })
-                    .to_string(),
-            ),
-        ),
+        ("GetCallerIdentity", success("<Account>000000000000</Account>")),
+        ("account-settings", success(limit)),
+        ("account", success(mail)),
+        ("GetSMSSandboxAccountStatus", success("<IsInSandbox>false</IsInSandbox>")),
+        ("GetSMSAttributes", success(attributes)),
+        ("GetServiceSetting", success(json!({ "ServiceSetting": { "SettingValue": "true" } }))),
+        ("DescribeTable", (400, no_table.to_string())),
     ])
 }
 
@@ -113,23 +105,16 @@ async fn account_that_is_ready_has_no_problem() {
 #[tokio::test]
 async fn each_problem_is_reported_with_its_fix() {
     let world = World::new().await;
+    let limit = json!({ "AccountLimit": { "ConcurrentExecutions": 10 } });
+    let mail = json!({ "ProductionAccessEnabled": false, "SendingEnabled": true });
     let new_account = Answers::from([
         ("GetCallerIdentity", (403, "<Code>InvalidClientTokenId</Code>".to_owned())),
-        (
-            "account-settings",
-            (200, json!({ "AccountLimit": { "ConcurrentExecutions": 10 } }).to_string()),
-        ),
-        (
-            "account",
-            (200, json!({ "ProductionAccessEnabled": false, "SendingEnabled": true }).to_string()),
-        ),
-        ("GetSMSSandboxAccountStatus", (200, "<IsInSandbox>true</IsInSandbox>".to_owned())),
-        ("GetSMSAttributes", (200, "<attributes/>".to_owned())),
-        (
-            "GetServiceSetting",
-            (200, json!({ "ServiceSetting": { "SettingValue": "false" } }).to_string()),
-        ),
-        ("DescribeTable", (200, json!({ "Table": {} }).to_string())),
+        ("account-settings", success(limit)),
+        ("account", success(mail)),
+        ("GetSMSSandboxAccountStatus", success("<IsInSandbox>true</IsInSandbox>")),
+        ("GetSMSAttributes", success("<attributes/>")),
+        ("GetServiceSetting", success(json!({ "ServiceSetting": { "SettingValue": "false" } }))),
+        ("DescribeTable", success(json!({ "Table": {} }))),
     ]);
     let found = problems(&world, new_account).await;
     let fixes = [
@@ -151,8 +136,7 @@ async fn each_problem_is_reported_with_its_fix() {
 #[tokio::test]
 async fn keys_are_created_although_parameter_store_throttles() {
     let world = World::new().await;
-    let throttled = Fault::new(Mode::Throttle).on("PutParameter").times(3);
-    world.inject_fault_in(Service::Ssm, throttled);
+    world.inject_fault_in(Service::Ssm, Fault::new(Mode::Throttle).on("PutParameter").times(3));
     let parameters = Parameters::new(&world.setup().aws);
     let (dev, clock) = (Stage::Deployed("dev"), world.clock());
     let made = ops::make(&parameters, dev, clock).await.unwrap();
