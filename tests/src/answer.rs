@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use cloud::strict::Units;
-use common::{ErrorCode, Message, StoreRequests};
+use common::{ErrorCode, Message};
 use domain::Language;
 use http::{HeaderMap, Response};
 use serde_json::Value;
+use store::Requests;
 
 /// The requests to the tables that a request made, and what DynamoDB bills if nothing else ran meanwhile.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -56,16 +57,10 @@ pub fn texts_of(list: &Value, name: &str) -> Vec<String> {
 
 impl Answer {
     pub(crate) fn new(response: Response<Bytes>, units: Units, took: Duration) -> Self {
-        let store = response
-            .extensions()
-            .get()
-            .map_or_else(Default::default, |StoreRequests(store)| *store);
-        let cost = Cost {
-            round_trips: store.round_trips,
-            requests: store.requests,
-            reads: units.reads,
-            writes: units.writes,
-        };
+        let Requests { round_trips, requests } =
+            response.extensions().get().copied().unwrap_or_default();
+        let Units { reads, writes } = units;
+        let cost = Cost { round_trips, requests, reads, writes };
         let (parts, body) = response.into_parts();
         Self { status: parts.status.as_u16(), headers: parts.headers, body, cost, took }
     }

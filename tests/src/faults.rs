@@ -1,6 +1,6 @@
 //! Faults of the services of a World's cloud, and concurrent requests to it.
 
-use std::pin::pin;
+use std::{pin::pin, time::Duration};
 
 use cloud::{
     Hold,
@@ -48,11 +48,15 @@ impl World {
         }
     }
 
-    /// Waits until each fault has occurred as often as it was injected.
+    /// Waits until each fault has occurred as often as it was injected; panics after a minute.
     pub async fn faults_have_occurred(&self) {
-        while !self.cloud().faults().left().is_empty() {
-            tokio::task::yield_now().await;
-        }
+        let occurred = async {
+            while !self.cloud().faults().left().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let minute = Duration::from_secs(60);
+        tokio::time::timeout(minute, occurred).await.expect("each fault occurs within a minute");
     }
 
     /// Removes all faults.

@@ -152,14 +152,14 @@ impl StrictTables {
         fault: Option<&Fault>,
         lag: Option<Duration>,
     ) -> Response<Full<Bytes>> {
-        let body = units::reported(body);
-        let response = self.behave(operation, &body, fault, lag).await;
+        let body = units::with_reported_capacity(body);
+        let response = self.execute(operation, &body, fault, lag).await;
         let (units, response) = units::consumed(operation, response).await;
         self.state().units += units;
         response
     }
 
-    async fn behave(
+    async fn execute(
         &self,
         operation: &str,
         body: &Bytes,

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use common::{Edge, StoreRequests};
+use common::Edge;
 use http::{Request, Response};
 use runtime::Clock;
 use store::Requests;
@@ -58,14 +58,14 @@ impl RequestLog {
         let is_large = request.body().len() > LARGE;
         let _permit = if is_large { self.large.acquire().await.ok() } else { None };
         let response = edge.answer(request, ip).await;
-        let store = response.extensions().get::<StoreRequests>();
+        let store = response.extensions().get::<Requests>();
         let answered = AnsweredRequest {
             at,
             method,
             path,
             status: response.status().as_u16(),
             took: start.elapsed(),
-            store: store.map(|requests| requests.0),
+            store: store.copied(),
         };
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.push_front(answered);

@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use http::{HeaderValue, Method, StatusCode, Uri, header};
 use identity::{random, token::Claims};
 use runtime::{Clock, ConfigError, Key, Settings};
-use store::{Requests, Setup, metered, within};
+use store::{Setup, metered, within};
 use tower::ServiceExt;
 use tracing::{Instrument, field::Empty};
 
@@ -50,10 +50,6 @@ struct Inner {
     authenticator: Authenticator,
     content_network: ContentNetwork,
 }
-
-/// A response extension: the requests to the store that it took.
-#[derive(Debug, Clone, Copy)]
-pub struct StoreRequests(pub Requests);
 
 /// A request extension: the ids under which the gateway and Lambda know the request.
 #[derive(Debug, Clone)]
@@ -151,7 +147,7 @@ impl Edge {
         }
         let method = headers::name_of(&method);
         tracing::info!(%method, route, status, took, round_trips = requests.round_trips, requests = requests.requests, "request");
-        response.extensions_mut().insert(StoreRequests(requests));
+        response.extensions_mut().insert(requests);
         response
     }
 }

@@ -10,7 +10,7 @@ use tests::{PASSWORD, Person, World};
 
 /// "Bounce record" (<https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-examples.html>), in an
 /// event of EventBridge (<https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html>).
-const BOUNCE: &str = include_str!("../../../events/worker/feedback.json");
+const BOUNCE: &str = include_str!("../../../events/worker/bounce.json");
 /// "Complaint record" on the same page, likewise.
 const COMPLAINT: &str = include_str!("../../../events/worker/complaint.json");
 

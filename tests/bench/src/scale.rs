@@ -150,19 +150,20 @@ impl Catalogue {
     /// middle of all.
     async fn load(&mut self, store: &Store, size: u64) -> Result<CourseId> {
         let own_word = format!("nénuphar{size}");
-        let course =
-            |number| self.course(number, (number == size / 2).then_some(own_word.as_str()));
-        let courses = (self.loaded..size).map(course).collect::<Result<Vec<_>>>()?;
-        let middle = courses[usize::try_from(size / 2 - self.loaded)?].summary.course_id;
-        let written = courses.into_iter().map(async |course| {
+        let written = (self.loaded..size).map(async |number| {
+            let own_word = (number == size / 2).then_some(own_word.as_str());
+            let course = self.course(number, own_word)?;
             let mut tx = store.transaction();
             tx.new_course(&course, Vec::new());
             assert_eq!(tx.commit().await?, CommitOutcome::Committed, "the course is new");
-            store.index_course(course.summary.course_id).await
+            let id = course.summary.course_id;
+            store.index_course(id).await?;
+            Result::Ok(id)
         });
-        stream::iter(written).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await?;
+        let ids: Vec<CourseId> = stream::iter(written).buffered(AT_ONCE).try_collect().await?;
+        let middle = usize::try_from(size / 2 - self.loaded)?;
         self.loaded = size;
-        Ok(middle)
+        Ok(ids[middle])
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::{AddAssign, Sub};
 use bytes::Bytes;
 use http::Response;
 use http_body_util::{BodyExt, Full};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Read and write units.
@@ -31,14 +32,21 @@ impl Sub for Units {
     }
 }
 
-/// `request`, so that its response reports what it consumed. A request that asks for it itself stays as it is.
-pub(crate) fn reported(request: &Bytes) -> Bytes {
+/// `request` with `ReturnConsumedCapacity`. A request that has it already stays as it is.
+pub(crate) fn with_reported_capacity(request: &Bytes) -> Bytes {
     const NAME: &[u8] = b"\"ReturnConsumedCapacity\"";
     if request.windows(NAME.len()).any(|part| part == NAME) {
         return request.clone();
     }
     let rest = request.strip_prefix(b"{").unwrap_or_default();
     [b"{", NAME, b":\"TOTAL\",", rest].concat().into()
+}
+
+#[derive(Default, Deserialize)]
+struct Reported {
+    /// An object, or a list of them for requests to several tables.
+    #[serde(default, rename = "ConsumedCapacity")]
+    consumed: Value,
 }
 
 /// What `operation` with this response consumed.
@@ -48,8 +56,8 @@ pub(crate) async fn consumed(
 ) -> (Units, Response<Full<Bytes>>) {
     let (parts, body) = response.into_parts();
     let Ok(body) = body.collect().await.map(|body| body.to_bytes());
-    let consumed = &serde_json::from_slice::<Value>(&body).unwrap_or_default()["ConsumedCapacity"];
-    let tables = consumed.as_array().map_or(std::slice::from_ref(consumed), Vec::as_slice);
+    let Reported { consumed } = serde_json::from_slice(&body).unwrap_or_default();
+    let tables = consumed.as_array().map_or(std::slice::from_ref(&consumed), Vec::as_slice);
     let units = tables.iter().filter_map(|table| table["CapacityUnits"].as_f64()).sum();
     let is_read = ["Query", "GetItem", "BatchGetItem", "TransactGetItems"].contains(&operation);
     let units = match (is_read, parts.status.is_success()) {

@@ -7,7 +7,7 @@ use std::{
 
 use futures_util::future::BoxFuture;
 
-/// The requests to the tables.
+/// The requests to the tables. As an extension of a response: those that it took.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Requests {
     /// The longest chain of sequential requests.
