@@ -83,7 +83,7 @@ async fn text_messages_write_the_documented_units() {
         &[
             ("transient", "QUOTA#COMMITTEE#", 1.0),
             ("due", "SINGLE#", 4.0),
-            ("published", "COMMITTEE#", 3.0),
+            ("overview", "COMMITTEE#", 3.0),
         ],
     );
 }
@@ -111,7 +111,7 @@ async fn publications_write_the_documented_units() {
         &world,
         &[
             ("records", "COMMITTEE#", 0.0),
-            ("published", "PUBLISHED", 1.0),
+            ("overview", "PUBLISHED", 1.0),
             ("due", "WORDS", 1.0),
             ("listing", "AUDIT#", 1.0),
         ],

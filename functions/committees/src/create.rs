@@ -1,10 +1,11 @@
 //! `POST /committees`: creates a committee; for super admins.
 
 use axum::extract::State;
-use common::{ApiResult, Input, Message, Now, SuperAdmin, input, success};
+use common::{ApiResult, Message, Now, Once, SuperAdmin, input};
 use domain::{CommitteeId, audit::AuditEntry};
 use identity::random;
 use serde_json::json;
+use store::Part;
 
 use crate::{
     CommitteeResponse, Committees,
@@ -21,7 +22,7 @@ pub(crate) async fn create(
     State(state): State<Committees>,
     Now(now): Now,
     SuperAdmin(admin): SuperAdmin,
-    Input(request): Input<CreateCommitteeRequest>,
+    Once(request, key): Once<CreateCommitteeRequest>,
 ) -> ApiResult<CommitteeResponse> {
     let committee = request.given.changing(json!({
         "committeeID": CommitteeId::new(random::id(now)), "VAT": "", "address": "", "isActive": true,
@@ -31,7 +32,6 @@ pub(crate) async fn create(
     let mut tx = state.store.transaction();
     tx.create_committee(&committee);
     tx.record_audit(&AuditEntry::of_committee(audit_id, actor, None, &committee, now));
-    // Its identifiers are new, so no condition fails.
-    let _ = tx.commit().await?;
-    success(Message::CommitteeCreated, CommitteeResponse::whole(committee))
+    let created = key.commit(&state.store, tx, Message::CommitteeCreated, committee, now).await?;
+    Ok(created.map_err(Part::unexpected)?.map(CommitteeResponse::whole))
 }

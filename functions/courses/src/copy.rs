@@ -11,7 +11,6 @@ use domain::{
     question::{Question, placed},
 };
 use identity::random;
-use store::{CommitOutcome, StoreError};
 
 use crate::{CourseWithQuestions, Courses, rights::writable};
 
@@ -43,13 +42,7 @@ pub(crate) async fn copy(
     let mut tx = courses.store.transaction();
     tx.new_course(&course, questions.clone());
     tx.record_audit(&AuditEntry::of_copy(random::id(now), actor, id, &course.summary, now));
-    match tx.commit().await? {
-        CommitOutcome::Committed => {
-            let questions = placed(questions);
-            success(Message::CourseCopied, CourseWithQuestions { course, questions })
-        }
-        CommitOutcome::ConditionFailed(_) => {
-            Err(StoreError::Unexpected("a new identifier was taken".to_owned()).into())
-        }
-    }
+    tx.commit().await?.expect_committed()?;
+    let questions = placed(questions);
+    success(Message::CourseCopied, CourseWithQuestions { course, questions })
 }

@@ -8,7 +8,7 @@ use domain::{
     code::CodeKind,
     limits,
     outbox::{Notification, OutboxItem, OutboxMessage, Recipient},
-    sms::{Cause, Type},
+    sms::Type,
     user::User,
 };
 use messaging::texts::{self, Mail};
@@ -60,7 +60,7 @@ impl Dispatcher {
         };
         let outcome = match self.is_within(limit, claim.attempts).await {
             Ok(true) => mails.send(&to, &mail, about).await.into(),
-            Ok(false) => over_limit(),
+            Ok(false) => SendOutcome::not_notified("the mailbox has had its messages of the day"),
             Err(failure) => SendOutcome::NotSent(failure.to_string()),
         };
         sender.conclude(claim, outcome).await
@@ -86,7 +86,9 @@ impl Dispatcher {
             && self.0.store.mail_stop(to).await?.is_some()
         {
             if !is_requested_in_session(&notification) {
-                return Ok(Plan::Skip(stopped()));
+                return Ok(Plan::Skip(SendOutcome::not_notified(
+                    "an earlier mail bounced, or its recipient complained",
+                )));
             }
             limit = Some(Counter::of(limits::CODES_TO_STOPPED, to));
         }
@@ -94,10 +96,9 @@ impl Dispatcher {
             // Queued for an unknown address, so that the request costs the same as for a known one.
             Recipient::NoAccount => Plan::Skip(SendOutcome::Sent),
             // Such as the canary's: SES would count a bounce.
-            Recipient::Mail(to) if !to.is_deliverable() => Plan::Skip(SendOutcome::Failed(
-                Cause::CarrierRefused,
-                "the domain receives no mail".to_owned(),
-            )),
+            Recipient::Mail(to) if !to.is_deliverable() => {
+                Plan::Skip(SendOutcome::not_notified("the domain receives no mail"))
+            }
             Recipient::Mail(to) => {
                 let mail =
                     texts::mail(&notification, &name, &to, &self.0.public_url, Language::default());
@@ -111,10 +112,9 @@ impl Dispatcher {
                     sender: None,
                     max_wait: MAX_CODE_SLOT_WAIT,
                 }),
-                None => Plan::Skip(SendOutcome::Failed(
-                    Cause::CarrierRefused,
-                    "this notification is sent by mail only".to_owned(),
-                )),
+                None => {
+                    Plan::Skip(SendOutcome::not_notified("this notification is sent by mail only"))
+                }
             },
         })
     }
@@ -148,15 +148,4 @@ fn notification_limit(user: &User, notification: &Notification) -> Option<Counte
 /// a password are requested by anyone who knows the address.
 fn is_requested_in_session(notification: &Notification) -> bool {
     matches!(notification, Notification::Code { kind: CodeKind::Email, removal: None, .. })
-}
-
-/// Mails to the address are stopped.
-fn stopped() -> SendOutcome {
-    let reason = "an earlier mail bounced, or its recipient complained";
-    SendOutcome::Failed(Cause::CarrierRefused, reason.to_owned())
-}
-
-fn over_limit() -> SendOutcome {
-    let reason = "the mailbox has had its messages of the day";
-    SendOutcome::Failed(Cause::SenderClosed, reason.to_owned())
 }

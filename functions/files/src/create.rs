@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{
-    ApiResult, ErrorCode, Fields, FromFields, Input, Message, Now, integer, success, text,
+    ApiError, ApiResult, ErrorCode, Fields, FromFields, Message, Now, Once, integer, text,
 };
 use domain::{
     FileId,
@@ -11,6 +11,7 @@ use domain::{
 use identity::random;
 use serde::Serialize;
 use storage::{Form, upload_key};
+use store::Part;
 
 use crate::{Files, Uploader};
 
@@ -47,7 +48,7 @@ pub(crate) async fn create(
     State(files): State<Files>,
     Now(now): Now,
     uploader: Uploader,
-    Input(request): Input<CreateFileRequest>,
+    Once(request, key): Once<CreateFileRequest>,
 ) -> ApiResult<CreateFileResponse> {
     let CreateFileRequest { name, content_type, size, visibility } = request;
     let (file_id, user_id) = (FileId::new(random::id(now)), uploader.0.user.user_id);
@@ -62,10 +63,17 @@ pub(crate) async fn create(
         created_at: now,
         deleted_at: None,
     };
-    let upload =
-        files.objects.form(&upload_key(file_id), content_type.code(), size, FORM_LIFE, now)?;
-    if !files.store.create_file(&file, files.quota_bytes).await? {
-        return Err(ErrorCode::FileQuotaExceeded.into());
-    }
-    success(Message::FileCreated, CreateFileResponse { file: file.listed(), upload })
+    let mut tx = files.store.transaction();
+    tx.new_file(&file, files.quota_bytes);
+    let created = key.commit(&files.store, tx, Message::FileCreated, file, now).await?;
+    let created = created.map_err(|part| match part {
+        Part::Usage | Part::Quota => ErrorCode::FileQuotaExceeded.into(),
+        part => ApiError::from(part.unexpected()),
+    })?;
+    created.try_map(|file| {
+        let (key, content_type) = (upload_key(file.file_id), file.content_type.code());
+        let created_at = file.created_at;
+        let upload = files.objects.form(&key, content_type, file.size, FORM_LIFE, created_at)?;
+        Ok(CreateFileResponse { file: file.listed(), upload })
+    })
 }

@@ -1,9 +1,8 @@
 //! `POST /sms/bulk`: sends messages to many numbers. Those to valid numbers are accepted in one transaction.
 
 use axum::extract::State;
-use bytes::Bytes;
 use common::{
-    ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, Message, Now, Permitted, flag,
+    ApiError, ApiResult, ErrorCode, Fields, FromFields, Message, Now, Once, Permitted, flag,
     rights::SendBulkSms, success, text,
 };
 use domain::{
@@ -20,7 +19,7 @@ use store::{Store, Transaction};
 
 use crate::{
     Messages, SendOptions,
-    accepting::{IdempotencyKey, Submission},
+    accepting::Submission,
     recipients::{
         CheckedRecipients, ClientRefs, RecipientInput, RecipientResult, RecipientStatus,
         SortedRecipients, Warning, warnings,
@@ -34,14 +33,12 @@ pub(crate) struct SendBulkRequest {
     message: Option<Text>,
     options: SendOptions,
     dry_run: bool,
-    body: Bytes,
 }
 
 impl FromFields<Messages> for SendBulkRequest {
     const MAX_BYTES: usize = 2_000_000;
 
     fn from_fields(fields: &mut Fields, messages: &Messages) -> Option<Self> {
-        let body = fields.body().clone();
         let recipients =
             fields.objects_or_texts("recipients", MAX_RECIPIENTS, Some("to"), RecipientInput::of);
         let message = fields.nullable("message", text);
@@ -52,7 +49,6 @@ impl FromFields<Messages> for SendBulkRequest {
             message: message?,
             options: options?,
             dry_run: dry_run?,
-            body,
         })
     }
 }
@@ -81,11 +77,10 @@ pub(crate) async fn send(
     State(messages): State<Messages>,
     Now(now): Now,
     sender: Permitted<SendBulkSms>,
-    key: IdempotencyKey,
-    Input(request): Input<SendBulkRequest>,
+    Once(request, key): Once<SendBulkRequest>,
 ) -> ApiResult<SendBulkResponse> {
-    let (sender, message) = (&sender.person.user, Message::SmsBulkAccepted);
-    let submission = key.submission(sender, "POST /sms/bulk", &request.body, message, now)?;
+    let sender = &sender.person.user;
+    let submission = Submission { sender, key: &key, message: Message::SmsBulkAccepted, now };
     let client_refs = ClientRefs::of(&request.recipients);
     let response = messages.send_bulk(&submission, request, &client_refs).await?;
     Ok(response.map(|response| SendBulkResponse {
@@ -116,7 +111,7 @@ impl Messages {
             self.store.opted_out(sender.committee_id, &numbers)
         );
         if let Some(response) = earlier? {
-            return response;
+            return Ok(response);
         }
         drop(numbers);
         let batch_id = (!request.dry_run).then(|| BatchId::of(random::id(now)));

@@ -1,9 +1,8 @@
 //! `POST /sms/single`: sends one message to one number.
 
 use axum::extract::State;
-use bytes::Bytes;
 use common::{
-    ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, InvalidValue, Message, Now,
+    ApiError, ApiResult, ErrorCode, Fields, FromFields, InvalidValue, Message, Now, Once,
     Permitted, phone, rights::SendSms, text,
 };
 use domain::{
@@ -14,24 +13,22 @@ use domain::{
 use identity::random;
 use serde::{Deserialize, Serialize};
 
-use crate::{Messages, SendOptions, accepting::IdempotencyKey};
+use crate::{Messages, SendOptions, accepting::Submission};
 
 pub(crate) struct SendSmsRequest {
     recipient: Recipient,
     message: Text,
     options: SendOptions,
-    body: Bytes,
 }
 
 impl FromFields<Messages> for SendSmsRequest {
     fn from_fields(fields: &mut Fields, messages: &Messages) -> Option<Self> {
-        let body = fields.body().clone();
         let to = number(fields, messages);
         let message = fields.required("message", text);
         let options = SendOptions::of(fields, messages);
         let client_ref = fields.nullable("clientRef", text::<Line<64>>);
         let recipient = Recipient { to: to?, client_ref: client_ref? };
-        Some(Self { recipient, message: message?, options: options?, body })
+        Some(Self { recipient, message: message?, options: options? })
     }
 }
 
@@ -75,18 +72,16 @@ pub(crate) async fn send(
     State(messages): State<Messages>,
     Now(now): Now,
     sender: Permitted<SendSms>,
-    key: IdempotencyKey,
-    Input(request): Input<SendSmsRequest>,
+    Once(request, key): Once<SendSmsRequest>,
 ) -> ApiResult<SendSmsResponse> {
     let (sender, store) = (&sender.person.user, &messages.store);
-    let message = Message::SmsAccepted;
-    let submission = key.submission(sender, "POST /sms/single", &request.body, message, now)?;
+    let submission = Submission { sender, key: &key, message: Message::SmsAccepted, now };
     let (earlier, opted_out) = tokio::join!(
         submission.earlier(&messages),
         store.has_opted_out(sender.committee_id, &request.recipient.to)
     );
     if let Some(response) = earlier? {
-        return response;
+        return Ok(response);
     }
     if opted_out? {
         return Err(ApiError::field("to", ErrorCode::RecipientOptedOut));

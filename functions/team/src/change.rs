@@ -46,7 +46,11 @@ fn read_permissions(value: Value) -> Result<Permissions, ValueError> {
         Value::String(text) => serde_json::from_str(&text).map_err(|_| ValueError::Format)?,
         _ => return Err(ValueError::Type),
     };
-    grants.into_iter().map(|grant| grant.as_str().ok_or(ValueError::Type)?.parse()).collect()
+    let grant = |grant: Value| {
+        let code = grant.as_str().ok_or(ValueError::Type)?;
+        code.parse().map_err(|_| ValueError::Value)
+    };
+    grants.into_iter().map(grant).collect()
 }
 
 /// Concurrent requests that change different fields all take effect. With `version` or `If-Match` a request only

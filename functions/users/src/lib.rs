@@ -2,17 +2,8 @@
 
 mod activity;
 mod audit;
-mod avatar;
-mod change;
-mod change_password;
-mod email_verification;
-mod erase;
-mod export;
 mod my_committee_users;
-mod not_me;
-mod phone_verification;
-mod register;
-mod reset_password;
+mod own;
 mod show;
 mod user_status;
 
@@ -42,7 +33,7 @@ pub(crate) struct Users {
     codes: Codes,
     cursors: Cursors,
     hasher: Hasher,
-    avatars: avatar::Avatars,
+    avatars: own::avatar::Avatars,
     objects: Objects,
     registration: Registration,
     /// Registrations per network and hour.
@@ -65,7 +56,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         codes: Codes::new(setup)?,
         cursors: setup.keys.parse(Key::Cursor)?,
         hasher: Hasher::default(),
-        avatars: avatar::Avatars::new(objects.clone(), setup.keys.parse(Key::Sealing)?),
+        avatars: own::avatar::Avatars::new(objects.clone(), setup.keys.parse(Key::Sealing)?),
         objects,
         registration: Registration::of(settings)?,
         register_per_hour: settings.number("REGISTER_PER_HOUR", limits::REGISTRATION.max)?,
@@ -74,26 +65,26 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         min_length_admin: settings.number("PASSWORD_MIN_LENGTH_ADMIN", 15)?,
     };
     Ok(Routes::default()
-        .post("/users/register", register::register)
-        .effect("/users/reset-password", reset_password::request)
+        .post("/users/register", own::register::register)
+        .effect("/users/reset-password", own::reset_password::request)
         .sign_in()
-        .put("/users/reset-password", change_password::change_password)
+        .put("/users/reset-password", own::change_password::change_password)
         .sign_in()
-        .post("/users/reset-password", reset_password::reset)
+        .post("/users/reset-password", own::reset_password::reset)
         .sign_in()
-        .post("/users/email-verification", email_verification::request)
-        .put("/users/email-verification", email_verification::verify)
-        .post("/users/phone-verification", phone_verification::request)
-        .put("/users/phone-verification", phone_verification::verify)
-        .post("/users/not-me", not_me::remove)
+        .post("/users/email-verification", own::email_verification::request)
+        .put("/users/email-verification", own::email_verification::verify)
+        .post("/users/phone-verification", own::phone_verification::request)
+        .put("/users/phone-verification", own::phone_verification::verify)
+        .post("/users/not-me", own::not_me::remove)
         .get("/users/activity", activity::activity)
         .get("/users/my-committee-users", my_committee_users::list)
         .put("/users/user-status/{userId}", user_status::set_status)
-        .post("/users/avatar", avatar::upload)
+        .post("/users/avatar", own::avatar::upload)
         .get("/users/{userId}", show::show)
-        .put("/users/{userId}", change::update)
-        .delete("/users/{userId}", erase::erase)
-        .get("/users/{userId}/export", export::export)
+        .put("/users/{userId}", own::change::update)
+        .delete("/users/{userId}", own::erase::erase)
+        .get("/users/{userId}/export", own::export::export)
         .get("/audit", audit::list)
         .no_store("/users")
         .no_store("/audit")

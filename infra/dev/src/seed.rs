@@ -209,7 +209,8 @@ async fn add_files(setup: &Setup, now: Instant) -> Result<(), LocalError> {
         let stored = objects.put(&key, kind, Bytes::from(content)).await;
         stored.map_err(|error| LocalError::new(format!("The bucket rejected a file: {error}.")))?;
         let id = file.file_id;
-        setup.store.create_file(&File { status: Status::Pending, ..file }, QUOTA).await?;
+        let pending = File { status: Status::Pending, ..file };
+        commit(&setup.store, |tx| tx.new_file(&pending, QUOTA)).await?;
         if is_ready {
             setup.store.complete_file(id).await?;
         }

@@ -8,8 +8,8 @@ use messaging::SendError;
 pub enum SendOutcome {
     /// The carrier accepted it, or there was nothing to send.
     Sent,
-    /// It will never be accepted.
-    Failed(Cause, String),
+    /// It will never be accepted: the cause that its sender sees, of a text message, and the reason in the log.
+    Failed(Option<Cause>, String),
     /// It was not accepted; a retry may succeed.
     NotSent(String),
     /// It was sent, but there was no response.
@@ -19,12 +19,17 @@ pub enum SendOutcome {
 impl SendOutcome {
     /// The message has expired.
     pub fn expired() -> Self {
-        Self::Failed(Cause::Expired, "the message has expired".to_owned())
+        Self::Failed(Some(Cause::Expired), "the message has expired".to_owned())
     }
 
     /// The account of the sender, or of the recipient of a notification, is closed.
     pub fn closed() -> Self {
-        Self::Failed(Cause::SenderClosed, "the account is closed".to_owned())
+        Self::Failed(Some(Cause::SenderClosed), "the account is closed".to_owned())
+    }
+
+    /// A notification is not sent, for `reason`.
+    pub fn not_notified(reason: &str) -> Self {
+        Self::Failed(None, reason.to_owned())
     }
 }
 
@@ -32,9 +37,9 @@ impl From<Result<(), SendError>> for SendOutcome {
     fn from(sent: Result<(), SendError>) -> Self {
         match sent {
             Ok(()) => Self::Sent,
-            Err(SendError::Rejected(reason)) => Self::Failed(Cause::CarrierRefused, reason),
+            Err(SendError::Rejected(reason)) => Self::Failed(Some(Cause::CarrierRefused), reason),
             Err(SendError::OptedOut) => {
-                Self::Failed(Cause::OptedOut, "opted out at the carrier".to_owned())
+                Self::Failed(Some(Cause::OptedOut), "opted out at the carrier".to_owned())
             }
             Err(SendError::NotSent(cause)) => Self::NotSent(cause),
             Err(SendError::Unknown(cause)) => Self::Unknown(cause),

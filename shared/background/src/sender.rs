@@ -120,11 +120,11 @@ impl MessageSender {
         Ok(match text {
             _ if sender.is_none() => Plan::Skip(SendOutcome::closed()),
             _ if has_opted_out => Plan::Skip(SendOutcome::Failed(
-                Cause::OptedOut,
+                Some(Cause::OptedOut),
                 "the number has opted out".to_owned(),
             )),
             None => Plan::Skip(SendOutcome::Failed(
-                Cause::Expired,
+                Some(Cause::Expired),
                 "the text is missing or expired".to_owned(),
             )),
             Some(text) => Plan::Send(TextMessage {
@@ -210,7 +210,7 @@ impl MessageSender {
             SendOutcome::Failed(cause, reason) => {
                 // Its sender sees the cause; there is nothing for an operator to do.
                 tracing::info!(%what, cause = reason, "a message failed permanently");
-                (State::Failed, Some(cause))
+                (State::Failed, cause)
             }
             SendOutcome::Unknown(cause) => {
                 tracing::warn!(%what, cause, metric = UNKNOWN, "the delivery of a message is unknown");

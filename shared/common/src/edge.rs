@@ -36,6 +36,15 @@ const ACTIVE_INTERVAL: Duration = Duration::from_secs(300);
 /// Optimistic updates are not retried after this time. Every function has a timeout of at least 10 s.
 const UPDATE_DEADLINE: Duration = Duration::from_secs(5);
 
+/// The errors that the hosting account's panel causes. Alarms subtract them from the server errors.
+const PANEL_ERRORS: [ErrorCode; 5] = [
+    ErrorCode::CpanelAuth,
+    ErrorCode::CpanelUnreachable,
+    ErrorCode::CpanelRefused,
+    ErrorCode::CpanelUnavailable,
+    ErrorCode::CpanelTimeout,
+];
+
 /// The HTTP edge of one function. Clones share its caches.
 #[derive(Clone)]
 pub struct Edge(Arc<Inner>);
@@ -144,6 +153,9 @@ impl Edge {
         }
         if response.extensions().get::<SignIn>().is_some() && [400, 401, 429].contains(&status) {
             tracing::warn!(route, status, metric = "SignInFailures", "sign-in failed");
+        }
+        if response.extensions().get().is_some_and(|code| PANEL_ERRORS.contains(code)) {
+            tracing::warn!(metric = "PanelErrors", "the hosting account's panel failed");
         }
         let method = headers::name_of(&method);
         tracing::info!(%method, route, status, took, round_trips = requests.round_trips, requests = requests.requests, "request");

@@ -115,22 +115,11 @@ impl ApiError {
     }
 }
 
-/// The errors that the hosting account's panel causes. Alarms subtract them from the server errors.
-const PANEL_ERRORS: [ErrorCode; 5] = [
-    ErrorCode::CpanelAuth,
-    ErrorCode::CpanelUnreachable,
-    ErrorCode::CpanelRefused,
-    ErrorCode::CpanelUnavailable,
-    ErrorCode::CpanelTimeout,
-];
-
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        if PANEL_ERRORS.contains(&self.code) {
-            tracing::warn!(metric = "PanelErrors", "the hosting account's panel failed");
-        }
         let text = Some(self.code.into());
         let mut response = envelope(self.code.status(), text, self.data, &self.errors);
+        response.extensions_mut().insert(self.code);
         if let Some((name, value)) = self.header.map(|header| *header) {
             response.headers_mut().insert(name, value);
         }

@@ -208,11 +208,6 @@ impl Fields {
         Some(self.object.remove(name))
     }
 
-    /// The bytes of the body.
-    pub fn body(&self) -> &Bytes {
-        &self.body
-    }
-
     /// Whether the field `name` is present and not read yet.
     pub fn has(&self, name: &str) -> bool {
         self.object.contains_key(name)

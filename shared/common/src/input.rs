@@ -68,12 +68,25 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Input<T> {
 
     async fn from_request(request: Request<Body>, state: &S) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
-        let body = to_bytes(body, T::MAX_BYTES).await.map_err(|_| ErrorCode::PayloadTooLarge)?;
-        if !body.is_empty() && !is_plain_json(&parts.headers) {
-            return Err(ErrorCode::UnsupportedMediaType.into());
-        }
-        read(Fields::new(object(&body)?, body), state).map(Self)
+        let (object, body) = json_object(&parts.headers, body, T::MAX_BYTES).await?;
+        read(Fields::new(object, body), state).map(Self)
     }
+}
+
+/// Reads a body of at most `max_bytes` bytes as a JSON object. Returns the body beside it.
+///
+/// # Errors
+/// As [`Input`], but for the errors of fields.
+pub(crate) async fn json_object(
+    headers: &HeaderMap,
+    body: Body,
+    max_bytes: usize,
+) -> Result<(Map<String, Value>, Bytes), ErrorCode> {
+    let body = to_bytes(body, max_bytes).await.map_err(|_| ErrorCode::PayloadTooLarge)?;
+    if !body.is_empty() && !is_plain_json(headers) {
+        return Err(ErrorCode::UnsupportedMediaType);
+    }
+    Ok((object(&body)?, body))
 }
 
 /// Extracts a `T` from the query parameters, all of which are texts.
@@ -91,7 +104,7 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequestParts<S> for QueryInput<T> {
     }
 }
 
-fn read<T: FromFields<S>, S>(mut fields: Fields, state: &S) -> Result<T, ApiError> {
+pub(crate) fn read<T: FromFields<S>, S>(mut fields: Fields, state: &S) -> Result<T, ApiError> {
     match (T::from_fields(&mut fields, state), fields.into_errors()) {
         (Some(input), errors) if errors.is_empty() => Ok(input),
         (_, errors) => Err(ApiError::fields(errors)),

@@ -20,6 +20,7 @@ mod error;
 mod field_error;
 mod fields;
 mod headers;
+mod idempotency;
 mod input;
 #[cfg(feature = "lambda")]
 mod lambda;
@@ -43,6 +44,7 @@ pub use error::ApiError;
 pub use field_error::{FieldError, InvalidValue};
 pub use fields::{Fields, choice, committee_id, flag, integer, phone, secret, text, text_or_empty};
 pub use headers::{if_match_holds, if_none_match_holds};
+pub use idempotency::{Idempotency, Once};
 pub use input::{FromFields, Input, QueryInput};
 #[cfg(feature = "lambda")]
 pub use lambda::{Event, answer_event, serve};

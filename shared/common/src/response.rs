@@ -43,9 +43,17 @@ impl<T> ApiResponse<T> {
     }
 
     /// The same response with the data that `change` makes of its data.
-    #[must_use]
-    pub fn map(self, change: impl FnOnce(T) -> T) -> Self {
-        Self { data: change(self.data), ..self }
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> ApiResponse<U> {
+        ApiResponse { message: self.message, data: change(self.data), header: self.header }
+    }
+
+    /// As [`map`](Self::map), for a `change` that can fail.
+    ///
+    /// # Errors
+    /// Those of `change`.
+    pub fn try_map<U>(self, change: impl FnOnce(T) -> Result<U, ApiError>) -> ApiResult<U> {
+        let (message, header) = (self.message, self.header);
+        Ok(ApiResponse { message, data: change(self.data)?, header })
     }
 
     /// The same response with `Idempotent-Replayed: true`.

@@ -1,8 +1,7 @@
 //! The constraints of the types of this crate.
 
 use crate::{
-    CommitteeId, Constrained, Constraint, E164, Email, Grant, Instant, Line, Price, Profile, Prose,
-    ShortCode,
+    CommitteeId, Constrained, Constraint, E164, Email, Instant, Line, Price, Prose, ShortCode,
     code::SendMethod,
     constraint::Unit,
     course::{Currency, Language},
@@ -33,12 +32,10 @@ constrained! {
         ..Constraint::format("email")
     };
     FileName => Line::<255>::constraint();
-    Grant => Constraint::allowed(Self::ALL.iter().map(|value| value.code()));
     Instant => Constraint::format("date-time");
     Label => Constraint::length(1, subdomain::MAX_LABEL, Unit::Characters);
     Language => Constraint::format("language");
     Price => Constraint::range(0.0, price::MAX as f64 / 100.0);
-    Profile => Constraint::allowed(Self::ALL.iter().rev().map(|value| value.code()));
     RootDomain => Constraint {
         max: Some(subdomain::MAX_NAME as f64),
         unit: Unit::Characters,

@@ -1,55 +1,32 @@
 //! Authorisation: rights, grants and the table that gives each profile its rights.
 
-use std::{collections::BTreeSet, fmt, str::FromStr};
+use std::{collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use crate::{CommitteeId, Profile, UserId, ValueError};
+use crate::{CommitteeId, Profile, UserId, ValueError, choice::choice};
 
-/// A right that an account has in addition to those of its profile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Grant {
-    /// `courses:publish`
-    CoursesPublish,
-    /// `courses:write`
-    CoursesWrite,
-    /// `cpanel:read`
-    CpanelRead,
-    /// `cpanel:write`
-    CpanelWrite,
-    /// `sms:bulk`
-    SmsBulk,
-    /// `sms:send`
-    SmsSend,
-    /// `users:read`
-    UsersRead,
+choice! {
+    /// A right that an account has in addition to those of its profile; alphabetical, as they are serialised.
+    Grant {
+        /// Publish courses.
+        CoursesPublish "courses:publish"
+        /// Write courses.
+        CoursesWrite "courses:write"
+        /// Read the hosting account.
+        CpanelRead "cpanel:read"
+        /// Change the hosting account.
+        CpanelWrite "cpanel:write"
+        /// Send batches of text messages.
+        SmsBulk "sms:bulk"
+        /// Send single text messages.
+        SmsSend "sms:send"
+        /// Read the accounts of other users.
+        UsersRead "users:read"
+    }
 }
 
 impl Grant {
-    /// All grants in alphabetical order, the order in which they are serialised.
-    pub const ALL: [Self; 7] = [
-        Self::CoursesPublish,
-        Self::CoursesWrite,
-        Self::CpanelRead,
-        Self::CpanelWrite,
-        Self::SmsBulk,
-        Self::SmsSend,
-        Self::UsersRead,
-    ];
-
-    /// The grant as clients write it.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::CoursesPublish => "courses:publish",
-            Self::CoursesWrite => "courses:write",
-            Self::CpanelRead => "cpanel:read",
-            Self::CpanelWrite => "cpanel:write",
-            Self::SmsBulk => "sms:bulk",
-            Self::SmsSend => "sms:send",
-            Self::UsersRead => "users:read",
-        }
-    }
-
     /// The right that the grant gives, limited to the account's committee except for `cpanel:*`.
     pub const fn right(self) -> Right {
         match self {
@@ -61,15 +38,6 @@ impl Grant {
             Self::SmsSend => Right::SendSms,
             Self::UsersRead => Right::ReadAccounts,
         }
-    }
-}
-
-impl FromStr for Grant {
-    type Err = ValueError;
-
-    /// `Value` for an unknown grant.
-    fn from_str(text: &str) -> Result<Self, ValueError> {
-        Self::ALL.into_iter().find(|grant| grant.code() == text).ok_or(ValueError::Value)
     }
 }
 

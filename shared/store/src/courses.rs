@@ -121,7 +121,7 @@ impl Transaction {
             update = update.set(&[&name], value);
         }
         if keys::published_index_key(&after.summary).is_none() {
-            update = update.unset(&["publishedPk"]).unset(&["publishedSk"]);
+            update = update.unset(&["overviewPk"]).unset(&["overviewSk"]);
         }
         self.update(Part::Course, update);
     }

@@ -62,39 +62,6 @@ impl Store {
         Ok(self.get(&keys::usage(user)).await?.unwrap_or_default())
     }
 
-    /// Creates `file` and reserves its size in its owner's quota of `quota` bytes. Returns `false` when the quota
-    /// would be exceeded, or three times the quota by all files of the UTC day; exact under concurrency.
-    pub async fn create_file(&self, file: &File, quota: u64) -> Result<bool, StoreError> {
-        let Some(room) = quota.checked_sub(file.size) else {
-            return Ok(false);
-        };
-        let mut tx = self.transaction();
-        let key = keys::file(file.file_id);
-        let put = key
-            .holding(&ListedItem { card: file })
-            .with(keys::files_of(file.user_id).at(file.file_id).attributes())
-            .with(due(DueList::Files, &key, file.created_at.after(UPLOAD_TIMEOUT)));
-        // A discarded file can still be uploaded while its presigned form is valid, so the bucket may hold up to
-        // twice the quota, not counting old versions.
-        let room_with_discarded = room.saturating_add(quota);
-        let update = usage_update(file, 1, UsageKind::Both)
-            .when("attribute_not_exists(bytes) OR (bytes <= :room AND taken <= :roomWithGivenUp)")
-            .number(":room", room)
-            .number(":roomWithGivenUp", room_with_discarded);
-        tx.update(Part::Usage, update);
-        let of_day = keys::file_quota(file.user_id, file.created_at);
-        let most = quota.saturating_mul(QUOTAS_PER_DAY);
-        tx.update(Part::Quota, addition(&of_day, file.size, most, file.created_at));
-        tx.put_new(Part::File, put);
-        match tx.commit().await? {
-            CommitOutcome::Committed => Ok(true),
-            CommitOutcome::ConditionFailed(Part::Usage | Part::Quota) => Ok(false),
-            CommitOutcome::ConditionFailed(_) => {
-                Err(StoreError::Unexpected("a new identifier was taken".to_owned()))
-            }
-        }
-    }
-
     /// Changes the status of the file `id` from `PENDING` to `READY` and returns the file; `None` when it was not
     /// pending. After an error the change may have taken effect.
     pub async fn complete_file(&self, id: FileId) -> Result<Option<File>, StoreError> {
@@ -150,6 +117,30 @@ impl Store {
 }
 
 impl Transaction {
+    /// Creates `file` and reserves its size in its owner's quota of `quota` bytes. The condition fails ([`Part::Usage`])
+    /// when the quota would be exceeded, or ([`Part::Quota`]) three times the quota by all files of the UTC day.
+    pub fn new_file(&mut self, file: &File, quota: u64) {
+        let key = keys::file(file.file_id);
+        let put = key
+            .holding(&ListedItem { card: file })
+            .with(keys::files_of(file.user_id).at(file.file_id).attributes())
+            .with(due(DueList::Files, &key, file.created_at.after(UPLOAD_TIMEOUT)));
+        // A discarded file can still be uploaded while its presigned form is valid, so the bucket may hold up to
+        // twice the quota, not counting old versions.
+        let room = i128::from(quota) - i128::from(file.size);
+        // A file that alone exceeds the quota is too large for a missing item, too.
+        let empty = if room < 0 { "" } else { "attribute_not_exists(bytes) OR " };
+        let update = usage_update(file, 1, UsageKind::Both)
+            .when(format!("{empty}(bytes <= :room AND taken <= :roomWithGivenUp)"))
+            .number(":room", room)
+            .number(":roomWithGivenUp", room + i128::from(quota));
+        self.update(Part::Usage, update);
+        let of_day = keys::file_quota(file.user_id, file.created_at);
+        let most = quota.saturating_mul(QUOTAS_PER_DAY);
+        self.update(Part::Quota, addition(&of_day, file.size, most, file.created_at));
+        self.put_new(Part::File, put);
+    }
+
     /// Marks `file` as deleted: removes it from the lists, frees its quota and makes the removal of its objects due
     /// at `now`. The condition fails (`Part::File`) when its status has changed since it was read.
     pub fn discard_file(&mut self, file: &File, now: Instant) {

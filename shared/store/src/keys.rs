@@ -9,7 +9,7 @@
 //! | `details` | the other fields of a course |
 //! | `listPk`, `listSk` | key in the index `listing` (projection: `card`, `details`) |
 //! | `authoredPk`, `authoredSk` | key in the index `authored` (projection: `card`, `details`) |
-//! | `publishedPk`, `publishedSk` | key in the index `published` (projection: `card`) |
+//! | `overviewPk`, `overviewSk` | key in the index `overview` (projection: `card`) |
 //! | `duePk`, `dueAt` | key in the sparse index `due` (projection: keys): pending work of dispatcher and worker, and when it is due |
 //! | `ttl` | Unix seconds after which DynamoDB may delete the item; it lags by days, so every read also checks the item's own time |
 //!
@@ -24,7 +24,7 @@
 //! A word has at most 2 stems in Latin letters and 8 in Arabic letters, usually 1 and 2; a course has at most 40 words. So
 //! a course of ten words has 10 to 20 entries, and at most 320, each with all stems of the course: 0.2 KB, at most 7 KB.
 //!
-//! Messages and batches of a committee are in the index `published`: messages of batches use the keys of all other
+//! Messages and batches of a committee are in the index `overview`: messages of batches use the keys of all other
 //! indexes.
 //!
 //! # Throughput of one partition
@@ -72,9 +72,9 @@
 //! | `BULK` in `due`, 16 shards | a message is queued and leased: 2 units | 16 × 500 messages |
 //! | `STARTED` in `due`, 16 shards | a message is leased, claimed and sent: 4 units | 16 × 250 messages |
 //! | `USER#<id>#SMS`, `BATCH#<id>#SMS` | a message is claimed and sent: 2 units | 500 messages of one sender or batch, 50 times the sending rate |
-//! | `COMMITTEE#<id>#SMS` in `published`, 16 shards | a message is queued, claimed and sent: 3 units | 16 × 333 messages of one committee |
+//! | `COMMITTEE#<id>#SMS` in `overview`, 16 shards | a message is queued, claimed and sent: 3 units | 16 × 333 messages of one committee |
 //! | the same | page: 20 × 0.5 KB = 10 KB in all, at least 0.5 units of each shard | 1,500 to 6,000 pages of one committee |
-//! | `COMMITTEE#<id>#BATCHES` in `published` | a batch is accepted: 1 unit | 1,000 batches of one committee, as many as its quota serves |
+//! | `COMMITTEE#<id>#BATCHES` in `overview` | a batch is accepted: 1 unit | 1,000 batches of one committee, as many as its quota serves |
 //! | other lists in `due` | a chunk, course, file, account or user is added and removed: 2 units | 500 of each, in the whole service |
 //!
 //! An on-demand table starts at 4,000 write and 12,000 read units per second and doubles as needed; the service
@@ -158,7 +158,7 @@ pub(crate) use items::*;
 pub use items::{ITEMS, ItemKind};
 pub(crate) use lists::*;
 pub use lists::{LISTS, ListKind};
-pub use schema::{AUTHORED, DUE, IndexSchema, LISTING, PUBLISHED, TABLES, Table, TableSchema};
+pub use schema::{AUTHORED, DUE, IndexSchema, LISTING, OVERVIEW, TABLES, Table, TableSchema};
 use sha2::{Digest, Sha256};
 
 /// The primary key of an item, and its table.

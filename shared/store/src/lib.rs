@@ -15,6 +15,7 @@ mod committees;
 mod courses;
 mod engine;
 mod files;
+mod idempotency;
 pub mod keys;
 mod messages;
 mod setup;
@@ -49,15 +50,15 @@ pub use engine::{
 };
 use engine::{meter, retry, table, write};
 pub use files::DueFile;
+pub use idempotency::{Earlier, Held, Idempotent};
+use messages::{outbox, quotas};
 pub use messages::{
-    idempotency::{Earlier, Held, Idempotent},
     outbox::{Claimed, Outbound, OutboundMessage},
     quotas::{CountedSms, SmsQuota},
     rate::Slots,
     sms::chunk_pk,
     sms_lists::Senders,
 };
-use messages::{outbox, quotas};
 pub use setup::Setup;
 
 /// Client of the two tables. Clones share the connections.

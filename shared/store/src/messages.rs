@@ -1,6 +1,5 @@
 //! Messages: those of the service and those of its users, from the request to the receipt.
 
-pub(crate) mod idempotency;
 pub(crate) mod opt_outs;
 pub(crate) mod outbox;
 pub(crate) mod quotas;

@@ -6,6 +6,7 @@ mod faults;
 mod front;
 mod headers;
 pub(crate) mod http;
+mod idempotency;
 mod limit;
 mod local;
 mod logs;

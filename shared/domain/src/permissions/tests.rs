@@ -21,11 +21,11 @@ fn rights_by_profile_and_grants_match_the_table() {
         (Right::ReadAudit, [N, N, C, E], N),
     ];
     for (right, by_profile, granted) in table {
-        for (profile, reach) in Profile::ALL.into_iter().zip(by_profile) {
+        for (profile, reach) in Profile::ALL.iter().copied().zip(by_profile) {
             assert_eq!(rights(1, 1, profile, &[]).reach(right), reach, "{right:?} {profile}");
         }
         assert_eq!(
-            rights(1, 1, Profile::Member, &Grant::ALL).reach(right),
+            rights(1, 1, Profile::Member, Grant::ALL).reach(right),
             granted,
             "{right:?} granted"
         );
@@ -62,7 +62,7 @@ fn admin_may_edit_lower_profiles_of_own_committee() {
     }
     assert!(admin.may_grant(Grant::SmsSend) && !admin.may_grant(Grant::SmsBulk));
     assert!(
-        !rights(1, 1, CommitteeAdmin, &Grant::ALL).may_grant(Grant::CpanelRead),
+        !rights(1, 1, CommitteeAdmin, Grant::ALL).may_grant(Grant::CpanelRead),
         "grants cannot be passed on"
     );
 }
@@ -82,7 +82,7 @@ proptest::proptest! {
         a in (0u128..3, 0u128..2, 0usize..4, 0u8..128), b in (0u128..3, 0u128..2, 0usize..4, 0u8..128),
     ) {
         let person = |(user, committee, profile, bits): (u128, u128, usize, u8)| {
-            let grants: Vec<Grant> = Grant::ALL.into_iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, grant)| grant).collect();
+            let grants: Vec<Grant> = Grant::ALL.iter().copied().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, grant)| grant).collect();
             rights(user, committee, Profile::ALL[profile], &grants)
         };
         let (editor, edited) = (person(a), person(b));

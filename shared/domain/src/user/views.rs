@@ -1,6 +1,6 @@
 //! Views of accounts in API responses.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitteeId, Email, Instant, Line, Name, Permissions, Phone, Profile, UserId,
@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// An account as its owner and administrators see it: eighteen fields.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Account {
     #[serde(rename = "userID")]

@@ -107,6 +107,6 @@ impl Transaction {
 
     fn put_questions(&mut self, course: CourseId, version: u64, questions: Vec<Question>) {
         let put = keys::questions(course).holding(&StoredQuestions { version, questions });
-        self.put(Part::New, put);
+        self.put(Part::NewItem, put);
     }
 }

@@ -10,7 +10,7 @@
 //! length, 2 KB, costs the minimum; one with the longest description, 80 KB, costs ten units. The alternatives cost
 //! more for usual courses:
 //!
-//! - The index `published` contains only cards, but answers only queries: one request and at least half a unit per
+//! - The index `overview` contains only cards, but answers only queries: one request and at least half a unit per
 //!   course, or one query that also reads all courses published between the first and the last result.
 //! - A second item with the card costs two more write units at each change of a published course, and half a unit to
 //!   read, as much as the course.

@@ -98,8 +98,8 @@ impl Store {
             let mut tx = self.transaction();
             for change in changes.by_ref().take(MAX_CHANGES) {
                 match change {
-                    Change::Put(entry) => tx.put(Part::New, *entry),
-                    Change::Remove(key) => tx.remove(Part::New, &key),
+                    Change::Put(entry) => tx.put(Part::NewItem, *entry),
+                    Change::Remove(key) => tx.remove(Part::NewItem, &key),
                 }
             }
             let is_last = changes.peek().is_none();

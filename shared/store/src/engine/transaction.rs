@@ -64,10 +64,17 @@ pub enum Part {
     OptOut,
     /// A security counter: its window has ended.
     Counter,
-    /// An idempotent response: another request holds the key.
+    /// An idempotent response: another request was answered under the key.
     Idempotency,
     /// An item with a new identifier, such as a message or an audit entry: the condition never fails.
-    New,
+    NewItem,
+}
+
+impl Part {
+    /// The error of a condition that fails for no request, such as that a new identifier is not taken.
+    pub fn unexpected(self) -> StoreError {
+        StoreError::Unexpected(format!("the condition of {self:?} has failed"))
+    }
 }
 
 /// The outcome of a transaction.
@@ -78,6 +85,19 @@ pub enum CommitOutcome {
     Committed,
     /// Nothing was written: the condition of this part failed.
     ConditionFailed(Part),
+}
+
+impl CommitOutcome {
+    /// The outcome of a transaction whose conditions hold for every request.
+    ///
+    /// # Errors
+    /// [`Part::unexpected`] when one has failed.
+    pub fn expect_committed(self) -> Result<(), StoreError> {
+        match self {
+            Self::Committed => Ok(()),
+            Self::ConditionFailed(part) => Err(part.unexpected()),
+        }
+    }
 }
 
 impl Store {

@@ -1,4 +1,4 @@
-//! The lists in the indexes `listing`, `authored` and `published`, and the keys of items in them.
+//! The lists in the indexes `listing`, `authored` and `overview`, and the keys of items in them.
 
 use domain::{
     BatchId, CommitteeId, UserId,
@@ -8,7 +8,7 @@ use domain::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{AUTHORED, IndexSchema, LISTING, PUBLISHED, hashed, scope, sortable};
+use super::{AUTHORED, IndexSchema, LISTING, OVERVIEW, hashed, scope, sortable};
 
 /// The number of shards of a list that the whole service, or all users of a committee, write to: each serves 1,000
 /// write units a second. It may grow, once all functions read the larger number.
@@ -79,16 +79,16 @@ lists! {
         AUTHORED "USER#{id}#COURSES#{state}";
     // A course that is published again keeps its first `publishedAt`, so that it does not appear twice to a client that
     // pages through the list.
-    "published courses, by first publication" published_courses() PUBLISHED "PUBLISHED";
+    "published courses, by first publication" published_courses() OVERVIEW "PUBLISHED";
     "files of a user, by creation" files_of(id: UserId) LISTING "USER#{id}#FILES";
     "text messages of a user, by creation" sms_by(id: UserId) AUTHORED "USER#{id}#SMS";
     "text messages of a committee, by creation" sms_in(id: CommitteeId)
-        PUBLISHED "COMMITTEE#{id}#SMS" sharded;
+        OVERVIEW "COMMITTEE#{id}#SMS" sharded;
     "text messages of a batch, in the order of the recipients" sms_of(id: BatchId)
         LISTING "BATCH#{id}#SMS";
     "batches of a user, by creation" batches_by(id: UserId) AUTHORED "USER#{id}#BATCHES";
     "batches of a committee, by creation" batches_in(id: CommitteeId)
-        PUBLISHED "COMMITTEE#{id}#BATCHES";
+        OVERVIEW "COMMITTEE#{id}#BATCHES";
     "opt-outs of a committee or of all, by creation"
         opt_outs_of(committee: Option<CommitteeId> = scope(committee))
         LISTING "OPTOUTS#{committee}";

@@ -37,10 +37,10 @@ pub const AUTHORED: IndexSchema = IndexSchema {
     projected: &["card", "details"],
 };
 /// The index of published courses, and of text messages and batches by committee.
-pub const PUBLISHED: IndexSchema = IndexSchema {
-    name: "published",
-    pk: "publishedPk",
-    sk: ("publishedSk", "S"),
+pub const OVERVIEW: IndexSchema = IndexSchema {
+    name: "overview",
+    pk: "overviewPk",
+    sk: ("overviewSk", "S"),
     projected: &["card"],
 };
 
@@ -72,7 +72,7 @@ pub struct IndexSchema {
 pub const TABLES: [TableSchema; 2] = [
     TableSchema {
         name: Table::Records.name(),
-        indexes: &[LISTING, DUE, AUTHORED, PUBLISHED],
+        indexes: &[LISTING, DUE, AUTHORED, OVERVIEW],
         has_stream: true,
     },
     TableSchema { name: Table::Transient.name(), indexes: &[], has_stream: false },

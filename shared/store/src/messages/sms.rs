@@ -48,7 +48,7 @@ impl Transaction {
             .with(keys::batches_by(batch.sending.user_id).at(batch.batch_id).attributes())
             .with(keys::batches_in(batch.sending.committee_id).at(batch.batch_id).attributes())
             .with([ttl(now.after(RETENTION))]);
-        self.put_new(Part::New, put);
+        self.put_new(Part::NewItem, put);
         if let Some(text) = text {
             self.put_text(&keys::batch_text(batch.batch_id), text, now);
         }
@@ -59,7 +59,7 @@ impl Transaction {
                 &key,
                 now.after(SWEEP_DELAY),
             ));
-            self.put_new(Part::New, put);
+            self.put_new(Part::NewItem, put);
         }
     }
 
@@ -87,13 +87,13 @@ impl Transaction {
             .with(of_batch.into_iter().flat_map(IndexKey::attributes))
             .with(due(list, &key, at))
             .with([ttl(sms.sending.created_at.after(RETENTION))]);
-        self.put_new(Part::New, put);
+        self.put_new(Part::NewItem, put);
     }
 
     fn put_text(&mut self, key: &Key, text: &Text, now: Instant) {
         let put =
             key.holding(&StoredText { text: text.clone() }).with([ttl(now.after(TEXT_RETENTION))]);
-        self.put_new(Part::New, put);
+        self.put_new(Part::NewItem, put);
     }
 
     /// Deletes `sms` and its text. The condition fails (`Part::Sms`) while the message is being sent.
@@ -104,7 +104,7 @@ impl Transaction {
             .name("#status", "status")
             .value(":sending", &State::Sending);
         self.delete(Part::Sms, delete);
-        self.remove(Part::New, &keys::sms_text(sms))
+        self.remove(Part::NewItem, &keys::sms_text(sms))
     }
 
     /// Deletes `batch`, its text and its chunks, but not the messages that were made of chunks before.
@@ -112,8 +112,8 @@ impl Transaction {
         for number in 0..batch.chunks() {
             self.remove(Part::Chunk, &keys::chunk(batch.batch_id, number));
         }
-        self.remove(Part::New, &keys::batch_text(batch.batch_id));
-        self.remove(Part::New, &keys::batch(batch.batch_id))
+        self.remove(Part::NewItem, &keys::batch_text(batch.batch_id));
+        self.remove(Part::NewItem, &keys::batch(batch.batch_id))
     }
 }
 

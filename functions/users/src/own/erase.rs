@@ -15,7 +15,8 @@ use identity::random;
 use secrecy::SecretString;
 use store::{Part, Transaction};
 
-use crate::{Users, change::condition_error};
+use super::change::condition_error;
+use crate::Users;
 
 input! {
     pub(crate) struct DeleteUserRequest {

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
-use domain::{Instant, UserId};
-use serde::{Deserialize, Serialize};
+use domain::Instant;
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -21,6 +21,8 @@ const RETENTION: Duration = Duration::from_secs(86_400);
 /// How long a request holds its key: a little longer than it is retried.
 const HOLD: Duration = Duration::from_secs(6);
 
+const UNANSWERED: &str = "attribute_not_exists(exp) OR exp <= :now";
+
 /// A request with an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Idempotent {
@@ -31,7 +33,7 @@ pub struct Idempotent {
 /// An earlier request with the same idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Earlier {
-    /// Its body was the same: the stored response.
+    /// Its body was the same: what was stored of its response.
     Same(String),
     /// Its body was different.
     Other,
@@ -46,7 +48,7 @@ pub struct Held<'a> {
 }
 
 /// A key that is only held has none of these attributes.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
 struct Answered {
     body: String,
@@ -55,29 +57,32 @@ struct Answered {
 }
 
 impl Idempotent {
-    /// The request of `user` to `route` with the idempotency key `key`. Bodies are compared byte for byte.
-    pub fn new(user: UserId, route: &str, key: &str, body: &[u8]) -> Self {
+    /// The request of `caller`, a user or a network, to `route` with the idempotency key `key`. Bodies are compared byte
+    /// for byte.
+    pub fn new(caller: &str, route: &str, key: &str, body: &[u8]) -> Self {
         Self {
-            key: keys::idempotency(&format!("{user} {route} {key}")),
+            key: keys::idempotency(&format!("{caller} {route} {key}")),
             body: HEXLOWER.encode(&Sha256::digest(body)),
         }
     }
 }
 
 impl Transaction {
-    /// Stores `response` for a day, in place of `held`. The condition fails ([`Part::Idempotency`]) when another
-    /// request holds the key, or was answered under it.
-    pub fn put_idempotent_response(&mut self, held: &Held<'_>, response: String, now: Instant) {
-        let Idempotent { key, body } = held.request;
+    /// Stores `response` for a day. The condition fails ([`Part::Idempotency`]) when another request was answered under
+    /// the same key.
+    pub fn put_idempotent_response(&mut self, request: &Idempotent, response: &str, now: Instant) {
         let end = now.after(RETENTION);
-        let answered =
-            Answered { body: body.clone(), answer: response, exp: end.unix_milliseconds() };
-        let put = key
-            .holding(&answered)
-            .with([ttl(end)])
-            .when("heldBy = :holder")
-            .text(":holder", &held.holder);
-        self.put(Part::Idempotency, put);
+        let (_, until) = ttl(end);
+        let update = Write::at(&request.key)
+            .when(UNANSWERED)
+            .expression("SET body = :body, answer = :answer, exp = :exp, #ttl = :ttl REMOVE heldBy, heldUntil")
+            .name("#ttl", "ttl")
+            .text(":body", &request.body)
+            .text(":answer", response)
+            .number(":exp", end.unix_milliseconds())
+            .attribute(":ttl", until)
+            .number(":now", now.unix_milliseconds());
+        self.update(Part::Idempotency, update);
     }
 }
 
@@ -97,10 +102,10 @@ impl Store {
         let end = now.after(HOLD);
         let (_, until) = ttl(end.after(SWEEP_DELAY));
         let update = Write::at(&request.key)
-            .when(
-                "(attribute_not_exists(exp) OR exp <= :now) \
-                 AND (attribute_not_exists(heldBy) OR heldBy = :holder OR heldUntil <= :now)",
-            )
+            .when(format!(
+                "({UNANSWERED}) \
+                 AND (attribute_not_exists(heldBy) OR heldBy = :holder OR heldUntil <= :now)"
+            ))
             .expression("SET heldBy = :holder, heldUntil = :end, #ttl = :ttl")
             .name("#ttl", "ttl")
             .number(":now", now.unix_milliseconds())

@@ -3,8 +3,8 @@
 use accounts::{Registration, attempts};
 use axum::extract::{FromRequestParts, State};
 use common::{
-    ApiError, ApiResult, Client, ErrorCode, FieldError, Fields, FromFields, Input, Message, Now,
-    committee_id, phone, secret, success, text,
+    ApiError, ApiResult, Client, ErrorCode, FieldError, Fields, FromFields, Message, Now, Once,
+    committee_id, phone, secret, text,
 };
 use domain::{
     CommitteeId, Constraint, Email, Instant, Name, Phone, UserId, ValueError,
@@ -17,7 +17,7 @@ use http::request::Parts;
 use identity::random;
 use secrecy::SecretString;
 use serde::Serialize;
-use store::{CommitOutcome, Counter, EmailOwner, NewUser};
+use store::{Counter, EmailOwner, NewUser};
 
 use crate::{Users, are_equal, new_password};
 
@@ -94,15 +94,20 @@ pub(crate) async fn register(
     Now(now): Now,
     client: Client,
     _: RegistrationAllowed,
-    Input(request): Input<RegisterRequest>,
+    Once(request, key): Once<RegisterRequest>,
 ) -> ApiResult<RegisterResponse> {
     let counter = Counter::of(limits::REGISTRATION, &client.network);
     let counter = [Counter { max: users.register_per_hour, ..counter }];
-    let (reserved, owner, committee) = tokio::join!(
+    let message = Message::UserRegistered;
+    let (earlier, reserved, owner, committee) = tokio::join!(
+        key.earlier(&users.store, message, now),
         attempts::reserve(&users.store, &counter, now),
         users.store.email_owner(&request.email),
         users.store.committee(request.committee_id),
     );
+    if let Some(earlier) = earlier? {
+        return Ok(earlier.map(|user| RegisterResponse { user }));
+    }
     // Every valid request counts, even if it fails later: the reservation is not released.
     let _ = reserved?;
     let committee = check_conditions(owner?, committee?)?;
@@ -112,13 +117,10 @@ pub(crate) async fn register(
     let mut tx = users.store.transaction();
     users.codes.welcome(&mut tx, &mut user, now)?;
     tx.new_user(&NewUser { user: user.clone(), password_hash });
-    match tx.commit().await? {
-        CommitOutcome::Committed => {
-            let user = Account::of(user, committee);
-            success(Message::UserRegistered, RegisterResponse { user })
-        }
-        CommitOutcome::ConditionFailed(_) => Err(ApiError::fields(vec![email_taken()])),
-    }
+    let account = Account::of(user, committee);
+    let created = key.commit(&users.store, tx, message, account, now).await?;
+    let created = created.map_err(|_| ApiError::fields(vec![email_taken()]))?;
+    Ok(created.map(|user| RegisterResponse { user }))
 }
 
 /// Returns the committee if it is active and the address has no `owner`, else the errors of both fields.
