@@ -4,52 +4,29 @@ use std::{collections::BTreeSet, fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use crate::{CommitteeId, Profile, UserId, ValueError};
+use crate::{CommitteeId, Profile, UserId, ValueError, choice::codes};
 
-/// A right that an account has in addition to those of its profile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Grant {
-    /// `courses:publish`
-    CoursesPublish,
-    /// `courses:write`
-    CoursesWrite,
-    /// `cpanel:read`
-    CpanelRead,
-    /// `cpanel:write`
-    CpanelWrite,
-    /// `sms:bulk`
-    SmsBulk,
-    /// `sms:send`
-    SmsSend,
-    /// `users:read`
-    UsersRead,
+codes! {
+    /// A right that an account has in addition to those of its profile, in alphabetical order.
+    Grant {
+        /// Publish courses and return them to draft.
+        CoursesPublish "courses:publish"
+        /// Create, change and archive courses.
+        CoursesWrite "courses:write"
+        /// Read the hosting account.
+        CpanelRead "cpanel:read"
+        /// Change the hosting account.
+        CpanelWrite "cpanel:write"
+        /// Send batches of text messages.
+        SmsBulk "sms:bulk"
+        /// Send single text messages.
+        SmsSend "sms:send"
+        /// Read the accounts of other users.
+        UsersRead "users:read"
+    }
 }
 
 impl Grant {
-    /// All grants in alphabetical order, the order in which they are serialised.
-    pub const ALL: [Self; 7] = [
-        Self::CoursesPublish,
-        Self::CoursesWrite,
-        Self::CpanelRead,
-        Self::CpanelWrite,
-        Self::SmsBulk,
-        Self::SmsSend,
-        Self::UsersRead,
-    ];
-
-    /// The grant as clients write it.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::CoursesPublish => "courses:publish",
-            Self::CoursesWrite => "courses:write",
-            Self::CpanelRead => "cpanel:read",
-            Self::CpanelWrite => "cpanel:write",
-            Self::SmsBulk => "sms:bulk",
-            Self::SmsSend => "sms:send",
-            Self::UsersRead => "users:read",
-        }
-    }
-
     /// The right that the grant gives, limited to the account's committee except for `cpanel:*`.
     pub const fn right(self) -> Right {
         match self {

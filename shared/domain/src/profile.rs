@@ -2,42 +2,23 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::{Deserialize, Serialize};
+use crate::{ValueError, choice::codes};
 
-use crate::ValueError;
-
-/// The four profiles, ordered from fewest to most rights.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Profile {
-    /// Member of a committee.
-    #[serde(rename = "MB")]
-    Member,
-    /// Trainer: gives courses.
-    #[serde(rename = "TR")]
-    Trainer,
-    /// Committee admin: administers one committee.
-    #[serde(rename = "CA")]
-    CommitteeAdmin,
-    /// Super admin: administers the service.
-    #[serde(rename = "SA")]
-    SuperAdmin,
+codes! {
+    /// The four profiles, ordered from fewest to most rights.
+    Profile {
+        /// Member of a committee.
+        Member "MB"
+        /// Trainer: gives courses.
+        Trainer "TR"
+        /// Committee admin: administers one committee.
+        CommitteeAdmin "CA"
+        /// Super admin: administers the service.
+        SuperAdmin "SA"
+    }
 }
 
 impl Profile {
-    /// All profiles, lowest first.
-    pub const ALL: [Self; 4] =
-        [Self::Member, Self::Trainer, Self::CommitteeAdmin, Self::SuperAdmin];
-
-    /// `MB`, `TR`, `CA` or `SA`.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Member => "MB",
-            Self::Trainer => "TR",
-            Self::CommitteeAdmin => "CA",
-            Self::SuperAdmin => "SA",
-        }
-    }
-
     /// Whether stricter rules apply: longer passwords, shorter sessions.
     pub const fn is_admin(self) -> bool {
         matches!(self, Self::CommitteeAdmin | Self::SuperAdmin)

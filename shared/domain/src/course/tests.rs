@@ -40,17 +40,7 @@ fn course_unready_lists_fields_missing_for_publication() {
     course.summary.course_type = Some(CourseType::Hybrid);
     course.summary.section_of_matter = Some("Énergie".parse().unwrap());
     course.details.contact_person = Some("Amel".parse().unwrap());
-    let length = Constraint::length(20, 20_000, Unit::Characters);
-    let line = Line::<100>::constraint;
-    assert_eq!(
-        course.unready(),
-        [
-            ("description", ValueError::Length, length),
-            ("region", ValueError::Required, line()),
-            ("city", ValueError::Required, line()),
-            ("location", ValueError::Required, Line::<300>::constraint())
-        ]
-    );
+    assert_eq!(fields(&course), ["description", "region", "city", "location"]);
     course.details.description = Some("x".repeat(20).parse().unwrap());
     course.summary.course_type = Some(CourseType::SelfPaced);
     assert_eq!(course.unready(), []);
@@ -85,22 +75,9 @@ fn course_republished_keeps_published_at_and_updated_at_never_falls() {
 
 #[test]
 fn currency_and_language_accept_codes_only() {
-    for (text, expected) in [
-        ("TND", None),
-        ("EUR", None),
-        ("tnd", Some(ValueError::Value)),
-        ("XYZ", Some(ValueError::Value)),
-        ("", Some(ValueError::Required)),
-    ] {
-        assert_eq!(text.parse::<Currency>().err(), expected, "{text}");
-    }
-    for (text, expected) in [
-        ("FR", None),
-        ("AR", None),
-        ("fr", Some(ValueError::Format)),
-        ("FRA", Some(ValueError::Format)),
-        ("", Some(ValueError::Required)),
-    ] {
-        assert_eq!(text.parse::<Language>().err(), expected, "{text}");
-    }
+    use ValueError::{Format, Required, Value};
+    let errors = ["TND", "EUR", "tnd", "XYZ", ""].map(|text| text.parse::<Currency>().err());
+    assert_eq!(errors, [None, None, Some(Value), Some(Value), Some(Required)]);
+    let errors = ["FR", "AR", "fr", "FRA", ""].map(|text| text.parse::<Language>().err());
+    assert_eq!(errors, [None, None, Some(Format), Some(Format), Some(Required)]);
 }

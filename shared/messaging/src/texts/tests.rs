@@ -7,8 +7,6 @@ use proptest::prelude::*;
 use super::{part::escaped, *};
 
 const URL: &str = "https://halqa.example";
-const KINDS: [CodeKind; 4] =
-    [CodeKind::Email, CodeKind::Phone, CodeKind::Reset, CodeKind::Passwordless];
 
 fn code(kind: CodeKind, digits: &str, link: &str) -> Notification {
     Code {
@@ -87,7 +85,7 @@ fn assert_mail(mail: &Mail, digits: &[&str]) {
 
 #[test]
 fn mail_contains_its_code_once_others_none() {
-    for kind in KINDS {
+    for kind in CodeKind::ALL {
         for link in ["", "abcdefGHIJKL"] {
             let mail = mail(&code(kind, "048213", link), "Amina", "amina123456@example.org");
             assert_mail(&mail, &["048213"]);
@@ -156,7 +154,7 @@ fn code_link_points_to_page_of_its_kind() {
 
 #[test]
 fn sms_is_one_gsm7_segment() {
-    for kind in KINDS {
+    for kind in CodeKind::ALL {
         let text = sms(&code(kind, "048213", "abcdef")).unwrap();
         assert!(text.starts_with("Halqa: "), "{text}");
         assert_eq!(measure(&text), Measured { encoding: Encoding::Gsm7, segments: 1 }, "{text}");
@@ -264,7 +262,7 @@ proptest! {
         milliseconds in any::<i64>(),
     ) {
         let to = format!("{local}@example.org");
-        for kind in KINDS {
+        for kind in CodeKind::ALL {
             let mail = mail(&code(kind, &digits, &link), &name, &to);
             prop_assert_eq!(runs(&mail.text), [&digits]);
             prop_assert_eq!(runs(&mail.html), [&digits]);
