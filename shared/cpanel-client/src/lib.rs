@@ -14,7 +14,7 @@ use reqwest::{
     header::{AUTHORIZATION, HeaderValue},
     redirect, retry,
 };
-use runtime::ConfigError;
+use runtime::{ConfigError, chain};
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
@@ -212,18 +212,11 @@ impl Panel {
 
 /// Only a connection that could not be opened proves that nothing was sent.
 fn classify(error: reqwest::Error) -> PanelError {
-    let (is_connect, is_timeout) = (error.is_connect(), error.is_timeout());
     let error = error.without_url();
-    let mut cause = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(deeper) = source {
-        cause = format!("{cause}: {deeper}");
-        source = deeper.source();
-    }
-    match (is_connect, is_timeout) {
-        (true, _) => PanelError::Unreachable(cause),
-        (false, true) => PanelError::TimedOut,
-        (false, false) => PanelError::ConnectionLost(cause),
+    match error {
+        _ if error.is_connect() => PanelError::Unreachable(chain(&error)),
+        _ if error.is_timeout() => PanelError::TimedOut,
+        _ => PanelError::ConnectionLost(chain(&error)),
     }
 }
 
