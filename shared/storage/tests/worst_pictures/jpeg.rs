@@ -63,12 +63,12 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
         scans
     };
     // Each AC scan: 16 runs of ends of block, 15 bits each.
-    let mut runs = vec![dc(3)];
-    runs.extend((0..31).map(|at: u8| (vec![at % 3 + 1], [1, 63, 0], vec![0; 32])));
-    let mut refined_runs = vec![dc(3)];
-    refined_runs.extend((0..31).map(|at: u8| (vec![at % 3 + 1], [1, 63, 0x10], vec![0; 32])));
-    let mut noisy = vec![dc(3)];
-    noisy.extend((0..31).map(|at: u8| (vec![at % 3 + 1], [1, 63, 0x10], vec![0; 125_000])));
+    let runs = |approximation, length| {
+        let mut scans = vec![dc(3)];
+        let scan = |at: u8| (vec![at % 3 + 1], [1, 63, approximation], vec![0; length]);
+        scans.extend((0..31).map(scan));
+        plain(&[0x11; 3], true, scans).file()
+    };
     let extended_xmp = {
         let name = b"http://ns.adobe.com/xmp/extension/\0";
         segment(0xE1, &[&name[..], &[b'a'; 32], &[0, 1, 0, 0], &[0, 0, 1, 0]].concat())
@@ -84,12 +84,7 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
     let xmps = |xmps, markers| {
         small([extended_xmp.repeat(xmps), segment(0xE0, b"").repeat(markers)].concat())
     };
-    let lone = |count: usize| {
-        (0..count).map(|_| (vec![1], [0, 63, 0], vec![0; 62_500])).collect::<Vec<_>>()
-    };
-    let short = |count: usize, length| {
-        (0..count).map(|_| (vec![1], [0, 63, 0], vec![0; length])).collect::<Vec<_>>()
-    };
+    let lone = |count, length| vec![(vec![1], [0, 63, 0], vec![0; length]); count];
     let wide = |extras, scans| {
         Jpeg { size: (16_384, 976), extras, ..plain(&[0x11; 3], false, scans) }.file()
     };
@@ -108,17 +103,20 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
         ("jpeg: progressive, 32 scans, 16 MP", plain(&[0x11; 3], true, refine(30, 3)).file()),
         ("jpeg: progressive, 40 scans, 16 MP", plain(&[0x11; 3], true, refine(39, 3)).file()),
         ("jpeg: progressive CMYK, 32 scans, 16 MP", plain(&[0x11; 4], true, refine(30, 4)).file()),
-        ("jpeg: progressive, runs, 16 MP", plain(&[0x11; 3], true, runs).file()),
-        ("jpeg: progressive, refined runs, 16 MP", plain(&[0x11; 3], true, refined_runs).file()),
-        ("jpeg: progressive, refined blocks, 16 MP", plain(&[0x11; 3], true, noisy).file()),
+        ("jpeg: progressive, runs, 16 MP", runs(0, 32)),
+        ("jpeg: progressive, refined runs, 16 MP", runs(0x10, 32)),
+        ("jpeg: progressive, refined blocks, 16 MP", runs(0x10, 125_000)),
         ("jpeg: progressive CMYK 4 by 4", odd(&[0x44, 0x44, 0x44, 0x44], (16_100, 993))),
         ("jpeg: progressive CMYK 4 by 1", odd(&[0x41, 0x14, 0x44, 0x44], (993, 16_100))),
-        ("jpeg: a scan of a component, 66 times, 16 MP", plain(&[0x11; 3], false, lone(66)).file()),
-        ("jpeg: 280,000 short scans, 16 MP", wide(Vec::new(), short(280_000, 2))),
-        ("jpeg: 280,000 empty scans, 16 MP", wide(segment(0xDD, &[0, 1]), short(280_000, 2))),
+        (
+            "jpeg: a scan of a component, 66 times, 16 MP",
+            plain(&[0x11; 3], false, lone(66, 62_500)).file(),
+        ),
+        ("jpeg: 280,000 short scans, 16 MP", wide(Vec::new(), lone(280_000, 2))),
+        ("jpeg: 280,000 empty scans, 16 MP", wide(segment(0xDD, &[0, 1]), lone(280_000, 2))),
         (
             "jpeg: 100,000 longer scans, 16 MP",
-            wide(segment(0xDD, &[0xFF, 0xFF]), short(100_000, 30)),
+            wide(segment(0xDD, &[0xFF, 0xFF]), lone(100_000, 30)),
         ),
         ("jpeg: 53,000 extended XMP", xmps(53_000, 0)),
         ("jpeg: 25,000 extended XMP, 500,000 markers", xmps(25_000, 500_000)),
