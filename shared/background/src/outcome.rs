@@ -19,12 +19,16 @@ pub enum SendOutcome {
 impl SendOutcome {
     /// The message has expired.
     pub fn expired() -> Self {
-        Self::Failed(Cause::Expired, "the message has expired".to_owned())
+        Self::failed(Cause::Expired, "the message has expired")
     }
 
     /// The account of the sender, or of the recipient of a notification, is closed.
     pub fn closed() -> Self {
-        Self::Failed(Cause::SenderClosed, "the account is closed".to_owned())
+        Self::failed(Cause::SenderClosed, "the account is closed")
+    }
+
+    pub(crate) fn failed(cause: Cause, reason: &str) -> Self {
+        Self::Failed(cause, reason.to_owned())
     }
 }
 
@@ -33,9 +37,7 @@ impl From<Result<(), SendError>> for SendOutcome {
         match sent {
             Ok(()) => Self::Sent,
             Err(SendError::Rejected(reason)) => Self::Failed(Cause::CarrierRefused, reason),
-            Err(SendError::OptedOut) => {
-                Self::Failed(Cause::OptedOut, "opted out at the carrier".to_owned())
-            }
+            Err(SendError::OptedOut) => Self::failed(Cause::OptedOut, "opted out at the carrier"),
             Err(SendError::NotSent(cause)) => Self::NotSent(cause),
             Err(SendError::Unknown(cause)) => Self::Unknown(cause),
         }
