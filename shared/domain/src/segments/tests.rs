@@ -120,10 +120,4 @@ proptest! {
             prop_assert!(length(pair[0], encoding) + length(&next, encoding) > each, "{:?}", pair);
         }
     }
-
-    #[test]
-    fn text_with_character_outside_gsm7_uses_ucs2(text in texts()) {
-        let is_in_tables = |letter| default_alphabet().any(|other| other == letter) || EXTENSION.contains(letter);
-        prop_assert_eq!(measure(&text).encoding == Gsm7, text.chars().all(is_in_tables));
-    }
 }
