@@ -62,13 +62,6 @@ fn admin_may_edit_lower_profiles_of_own_committee() {
     assert!(!holder.may_grant(Grant::CpanelRead), "grants cannot be passed on");
 }
 
-#[test]
-fn permissions_serialise_as_sorted_list() {
-    let granted: Permissions = [Grant::UsersRead, Grant::CoursesWrite].into_iter().collect();
-    assert_eq!(granted.to_string(), r#"["courses:write","users:read"]"#);
-    assert_eq!(Permissions::default().to_string(), "[]");
-}
-
 proptest::proptest! {
     /// An account that may edit another has at least its rights, so editing cannot escalate privileges. Grants never
     /// remove a right.
