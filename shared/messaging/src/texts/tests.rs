@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::{part::escaped, *};
 
 const URL: &str = "https://halqa.example";
+const MOMENT: &str = "le 21 novembre 2026 à 13 h 26 (heure de Tunis)";
 
 fn code(kind: CodeKind, digits: &str, link: &str) -> Notification {
     Code {
@@ -66,20 +67,16 @@ fn runs(text: &str) -> Vec<&str> {
 }
 
 fn assert_mail(mail: &Mail, digits: &[&str]) {
-    assert_eq!(runs(&mail.text), digits, "{}", mail.text);
-    assert_eq!(runs(&mail.html), digits, "{}", mail.html);
-    assert!(
-        runs(&mail.subject).is_empty() && !mail.subject.chars().any(char::is_control),
-        "{}",
-        mail.subject
-    );
-    assert!(!mail.subject.is_empty() && mail.subject.chars().count() <= 70, "{}", mail.subject);
-    for body in [&mail.text, &mail.html] {
+    let Mail { subject, text, html } = mail;
+    assert!(runs(subject).is_empty() && !subject.contains(char::is_control), "{subject}");
+    assert!((1..=70).contains(&subject.chars().count()), "{subject}");
+    for body in [text, html] {
+        assert_eq!(runs(body), digits, "{body}");
         assert!(body.lines().all(|line| !line.chars().any(char::is_control)), "{body:?}");
         assert!(body.lines().all(|line| line.len() < 998), "RFC 5322 §2.1.1: {body}");
     }
     for forbidden in [" :", " ;", " !", " ?", "'"] {
-        assert!(!mail.text.contains(forbidden), "{forbidden} in {}", mail.text);
+        assert!(!text.contains(forbidden), "{forbidden} in {text}");
     }
 }
 
@@ -105,11 +102,7 @@ fn mail_contains_its_code_once_others_none() {
     for notification in events(at("2026-11-21T12:26:00Z")) {
         let mail = mail(&notification, "Amina", "amina@example.org");
         assert_mail(&mail, &[]);
-        assert!(
-            mail.text.contains("le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
-            "{}",
-            mail.text
-        );
+        assert!(mail.text.contains(MOMENT), "{}", mail.text);
         assert!(mail.text.contains("l’administrateur de votre comité"), "{}", mail.text);
         assert!(!mail.html.contains("href"), "{}", mail.html);
     }
@@ -136,14 +129,13 @@ fn code_link_points_to_page_of_its_kind() {
         (CodeKind::Reset, format!("/reset-password#code=abcDEF&email={address}")),
         (CodeKind::Email, format!("/email-verification#code=abcDEF&email={address}")),
     ] {
-        let with_link = mail(&code(kind, "123456", "abcDEF"), "Amina", to);
+        let Mail { text, html, .. } = mail(&code(kind, "123456", "abcDEF"), "Amina", to);
         let url = format!("{URL}{page}");
-        assert!(with_link.text.contains(&format!("{url}\n")), "{}", with_link.text);
-        assert_eq!(with_link.text.matches("https://").count(), 1);
+        assert!(text.contains(&format!("{url}\n")), "{text}");
         let in_html = escaped(&url);
-        assert!(with_link.html.contains(&format!("<a href=\"{in_html}\"")), "{}", with_link.html);
-        assert!(with_link.html.contains(&format!("<br>{in_html}</p>")), "{}", with_link.html);
-        assert_eq!(with_link.html.matches("https://").count(), 2);
+        assert!(html.contains(&format!("<a href=\"{in_html}\"")), "{html}");
+        assert!(html.contains(&format!("<br>{in_html}</p>")), "{html}");
+        assert_eq!([&text, &html].map(|body| body.matches("https://").count()), [1, 2]);
 
         let Mail { text, html, .. } = mail(&code(kind, "123456", ""), "Amina", to);
         assert!(!text.contains("://") && !html.contains("://"), "{html}");
@@ -193,37 +185,22 @@ fn greeting_unsafe_name_escaped_or_dropped() {
 
 #[test]
 fn new_device_mail_lists_device_in_french() {
+    let ip = "197.0.2.1";
     for (notification, expected) in [
-        (
-            new_device("Chrome", "Android", "mobile", "197.0.2.1"),
-            ["Chrome", "Android", "téléphone", "197.0.2.1"],
-        ),
-        (
-            new_device("Safari", "iOS", "tablet", "197.0.2.1"),
-            ["Safari", "iOS", "tablette", "197.0.2.1"],
-        ),
+        (new_device("Chrome", "Android", "mobile", ip), ["Chrome", "Android", "téléphone", ip]),
+        (new_device("Safari", "iOS", "tablet", ip), ["Safari", "iOS", "tablette", ip]),
         (
             new_device("unknown", "unknown", "unknown", ""),
             ["inconnu", "inconnu", "inconnu", "inconnue"],
         ),
-        (
-            new_device("<i>", "a\r\nb", "123456", "2001:db8::1"),
-            ["<i>", "ab", "inconnu", "2001:db8::1"],
-        ),
+        (new_device("<i>", "a\r\nb", "123456", ip), ["<i>", "ab", "inconnu", ip]),
     ] {
-        let mail = mail(&notification, "Amina", "a@example.org");
+        let Mail { text, html, .. } = mail(&notification, "Amina", "a@example.org");
         let names = ["Navigateur", "Système", "Appareil", "Adresse IP"];
-        let moment = "le 21 novembre 2026 à 13 h 26 (heure de Tunis)";
-        for (name, value) in names.into_iter().zip(expected).chain([("Quand", moment)]) {
-            assert!(mail.text.contains(&format!("- {name}\u{a0}: {value}\n")), "{}", mail.text);
-            assert!(
-                mail.html.contains(&format!(
-                    "<li>{name}\u{a0}: <strong>{}</strong></li>",
-                    escaped(value)
-                )),
-                "{}",
-                mail.html
-            );
+        for (name, value) in names.into_iter().zip(expected).chain([("Quand", MOMENT)]) {
+            assert!(text.contains(&format!("- {name}\u{a0}: {value}\n")), "{text}");
+            let item = format!("<li>{name}\u{a0}: <strong>{}</strong></li>", escaped(value));
+            assert!(html.contains(&item), "{html}");
         }
     }
 }
@@ -231,7 +208,7 @@ fn new_device_mail_lists_device_in_french() {
 #[test]
 fn moment_uses_tunis_time() {
     for (instant, expected) in [
-        ("2026-11-21T12:26:59Z", "le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
+        ("2026-11-21T12:26:59Z", MOMENT),
         ("2026-07-31T23:05:00Z", "le 1er août 2026 à 0 h 05 (heure de Tunis)"),
         ("2026-12-31T23:00:00Z", "le 1er janvier 2027 à 0 h 00 (heure de Tunis)"),
         ("2028-02-29T08:09:00Z", "le 29 février 2028 à 9 h 09 (heure de Tunis)"),
