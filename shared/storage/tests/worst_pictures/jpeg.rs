@@ -91,15 +91,17 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
     let odd = |components: &'static [u8], size| {
         Jpeg { size, ..plain(components, true, refine(1, components.len() as u8)) }.file()
     };
+    let sequential = |components: &'static [u8]| {
+        let count = components.len() as u8;
+        let scan = (all(count), [0, 63, 0], vec![0; 62_500 * components.len()]);
+        plain(components, false, vec![scan]).file()
+    };
+    let huffman = [&[0, 1][..], &[0; 16]].concat();
+    let quantization = [&[0][..], &[1; 64]].concat();
+    let profile = [&b"ICC_PROFILE\0\x01\x01"[..], &[7; 60_000]].concat();
     vec![
-        (
-            "jpeg: sequential, 16 MP",
-            plain(&[0x11; 3], false, vec![(all(3), [0, 63, 0], vec![0; 187_500])]).file(),
-        ),
-        (
-            "jpeg: sequential CMYK, 16 MP",
-            plain(&[0x11; 4], false, vec![(all(4), [0, 63, 0], vec![0; 250_000])]).file(),
-        ),
+        ("jpeg: sequential, 16 MP", sequential(&[0x11; 3])),
+        ("jpeg: sequential CMYK, 16 MP", sequential(&[0x11; 4])),
         ("jpeg: progressive, 32 scans, 16 MP", plain(&[0x11; 3], true, refine(30, 3)).file()),
         ("jpeg: progressive, 40 scans, 16 MP", plain(&[0x11; 3], true, refine(39, 3)).file()),
         ("jpeg: progressive CMYK, 32 scans, 16 MP", plain(&[0x11; 4], true, refine(30, 4)).file()),
@@ -121,24 +123,13 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
         ("jpeg: 53,000 extended XMP", xmps(53_000, 0)),
         ("jpeg: 25,000 extended XMP, 500,000 markers", xmps(25_000, 500_000)),
         ("jpeg: 60 extended XMP, 1,000,000 markers", xmps(60, 1_000_000)),
-        (
-            "jpeg: 190,000 Huffman tables",
-            small(segment(0xC4, &[&[0, 1][..], &[0; 16]].concat()).repeat(180_000)),
-        ),
+        ("jpeg: 190,000 Huffman tables", small(segment(0xC4, &huffman).repeat(180_000))),
         (
             "jpeg: 3,000 Huffman tables in one",
-            small(segment(0xC4, &[&[0, 1][..], &[0; 16]].concat().repeat(3_600)).repeat(60)),
+            small(segment(0xC4, &huffman.repeat(3_600)).repeat(60)),
         ),
-        (
-            "jpeg: 60,000 quantization tables",
-            small(segment(0xDB, &[&[0][..], &[1; 64]].concat()).repeat(60_000)),
-        ),
-        (
-            "jpeg: profile of 4 MB",
-            small(
-                segment(0xE2, &[&b"ICC_PROFILE\0\x01\x01"[..], &[7; 60_000]].concat()).repeat(69),
-            ),
-        ),
+        ("jpeg: 60,000 quantization tables", small(segment(0xDB, &quantization).repeat(60_000))),
+        ("jpeg: profile of 4 MB", small(segment(0xE2, &profile).repeat(69))),
         ("jpeg: 200,000 profiles", small(segment(0xE2, b"ICC_PROFILE\0\x01\x01a").repeat(200_000))),
         (
             "jpeg: 65,535 by 65,535",
