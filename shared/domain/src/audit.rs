@@ -114,7 +114,6 @@ impl AuditEntry {
         committee_id: CommitteeId,
         created_at: Instant,
     ) -> Self {
-        let (before, after) = (None, None);
         Self {
             audit_id,
             actor_id,
@@ -122,8 +121,8 @@ impl AuditEntry {
             target_type,
             target_id,
             committee_id,
-            before,
-            after,
+            before: None,
+            after: None,
             created_at,
         }
     }
