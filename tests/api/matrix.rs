@@ -216,10 +216,9 @@ async fn every_cell_of_the_rights_matrix_matches_the_table() {
         world.another_committee("Fermé", true).await,
     );
     let elsewhere = world.another_committee("Ailleurs", true).await;
-    let grants: Vec<Option<Grant>> =
-        std::iter::once(None).chain(Grant::ALL.iter().copied().map(Some)).collect();
+    let grants: Vec<Option<Grant>> = std::iter::once(None).chain(Grant::ALL.map(Some)).collect();
     let mut callers = Vec::new();
-    for profile in Profile::ALL.iter().copied() {
+    for profile in Profile::ALL {
         for grant in &grants {
             for is_verified in [true, false] {
                 for is_open in [true, false] {
@@ -231,7 +230,7 @@ async fn every_cell_of_the_rights_matrix_matches_the_table() {
     // The first two: same committee and another one. The right to edit depends on all of them.
     let plain = |is_near| Other { profile: Profile::Member, grant: None, is_near };
     let mut others = vec![plain(true), plain(false)];
-    for profile in Profile::ALL.iter().copied() {
+    for profile in Profile::ALL {
         for grant in [None, Some(Grant::SmsBulk), Some(Grant::CpanelRead)] {
             others.push(Other { profile, grant, is_near: true });
         }

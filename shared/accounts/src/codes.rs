@@ -360,5 +360,5 @@ pub(crate) const PURPOSE: &str = "code";
 
 /// The input of the HMAC, which binds a code to its kind and challenge.
 pub(crate) fn mac_input(kind: CodeKind, challenge: Challenge, text: &str) -> Vec<u8> {
-    format!("{} {challenge} {text}", kind.as_str()).into_bytes()
+    format!("{} {challenge} {text}", kind.code()).into_bytes()
 }

@@ -14,7 +14,7 @@ use store::{Counter, Reservation, Store};
 
 /// Codes of `kind` for `account`, one per `interval`.
 pub fn of_code(kind: CodeKind, account: &str, interval: Duration) -> [Counter; 3] {
-    let key = format!("{} {account}", kind.as_str());
+    let key = format!("{} {account}", kind.code());
     let per_interval = Counter::of(limits::CODES_INTERVAL, &key);
     [
         Counter { window: interval, ..per_interval },

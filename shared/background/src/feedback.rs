@@ -41,15 +41,12 @@ impl MailFeedback {
     /// Why mails to the recipients are to be stopped: a hard bounce, or a complaint. `None` for temporary bounces and for
     /// recipients who say that a mail was not spam.
     pub fn stop_cause(&self) -> Option<StopCause> {
-        let is_hard = |bounce: &Bounce| bounce.bounce_type == "Permanent";
-        let is_spam = |complaint: &Complaint| {
-            complaint.complaint_feedback_type.as_deref() != Some("not-spam")
-        };
-        if self.bounce.as_ref().is_some_and(is_hard) {
-            Some(StopCause::Bounce)
-        } else {
-            let complaint = self.complaint.as_ref().filter(|one| is_spam(one));
-            complaint.map(|_| StopCause::Complaint)
+        match (&self.bounce, &self.complaint) {
+            (Some(bounce), _) if bounce.bounce_type == "Permanent" => Some(StopCause::Bounce),
+            (_, Some(Complaint { complaint_feedback_type: Some(kind) })) if kind == "not-spam" => {
+                None
+            }
+            (_, complaint) => complaint.as_ref().map(|_| StopCause::Complaint),
         }
     }
 

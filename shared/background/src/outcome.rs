@@ -19,17 +19,21 @@ pub enum SendOutcome {
 impl SendOutcome {
     /// The message has expired.
     pub fn expired() -> Self {
-        Self::Failed(Some(Cause::Expired), "the message has expired".to_owned())
+        Self::failed(Cause::Expired, "the message has expired")
     }
 
     /// The account of the sender, or of the recipient of a notification, is closed.
     pub fn closed() -> Self {
-        Self::Failed(Some(Cause::SenderClosed), "the account is closed".to_owned())
+        Self::failed(Cause::SenderClosed, "the account is closed")
     }
 
     /// A notification is not sent, for `reason`.
     pub fn not_notified(reason: &str) -> Self {
         Self::Failed(None, reason.to_owned())
+    }
+
+    pub(crate) fn failed(cause: Cause, reason: &str) -> Self {
+        Self::Failed(Some(cause), reason.to_owned())
     }
 }
 
@@ -38,9 +42,7 @@ impl From<Result<(), SendError>> for SendOutcome {
         match sent {
             Ok(()) => Self::Sent,
             Err(SendError::Rejected(reason)) => Self::Failed(Some(Cause::CarrierRefused), reason),
-            Err(SendError::OptedOut) => {
-                Self::Failed(Some(Cause::OptedOut), "opted out at the carrier".to_owned())
-            }
+            Err(SendError::OptedOut) => Self::failed(Cause::OptedOut, "opted out at the carrier"),
             Err(SendError::NotSent(cause)) => Self::NotSent(cause),
             Err(SendError::Unknown(cause)) => Self::Unknown(cause),
         }

@@ -67,13 +67,6 @@ pub struct TextMessage {
     pub max_wait: Duration,
 }
 
-/// What to do with a text message of a user.
-enum Plan {
-    /// Record this outcome without sending the message.
-    Skip(SendOutcome),
-    Send(TextMessage),
-}
-
 impl MessageSender {
     /// Sends with the clients of `setup` and the settings `SMS_CLAIM_SECONDS` (default 300) and
     /// `SMS_RATE_PER_SECOND` (default 10).
@@ -105,36 +98,27 @@ impl MessageSender {
         slot: &mut Option<Instant>,
     ) -> Result<(), Error> {
         let what = Outbound::Sms(sms.sms_id);
-        match self.plan(sms, max_wait).await? {
-            Plan::Skip(outcome) => self.skip(what, None, outcome).await,
-            Plan::Send(text) => self.send_text(what, None, &text, slot).await,
-        }
-    }
-
-    async fn plan(&self, sms: Sms, max_wait: Duration) -> Result<Plan, StoreError> {
         let (sender, has_opted_out, text) = tokio::try_join!(
             self.open_account(sms.sending.user_id),
             self.store.has_opted_out(sms.sending.committee_id, &sms.to),
             self.store.text_of(&sms, self.clock.now()),
         )?;
-        Ok(match text {
-            _ if sender.is_none() => Plan::Skip(SendOutcome::closed()),
-            _ if has_opted_out => Plan::Skip(SendOutcome::Failed(
-                Some(Cause::OptedOut),
-                "the number has opted out".to_owned(),
-            )),
-            None => Plan::Skip(SendOutcome::Failed(
-                Some(Cause::Expired),
-                "the text is missing or expired".to_owned(),
-            )),
-            Some(text) => Plan::Send(TextMessage {
-                to: sms.to,
-                text: text.as_str().to_owned(),
-                kind: sms.sending.r#type,
-                sender: sms.sending.sender_id,
-                max_wait,
-            }),
-        })
+        let outcome = match text {
+            _ if sender.is_none() => SendOutcome::closed(),
+            _ if has_opted_out => SendOutcome::failed(Cause::OptedOut, "the number has opted out"),
+            None => SendOutcome::failed(Cause::Expired, "the text is missing or expired"),
+            Some(text) => {
+                let text = TextMessage {
+                    to: sms.to,
+                    text: text.as_str().to_owned(),
+                    kind: sms.sending.r#type,
+                    sender: sms.sending.sender_id,
+                    max_wait,
+                };
+                return self.send_text(what, None, &text, slot).await;
+            }
+        };
+        self.skip(what, None, outcome).await
     }
 
     /// Sends `text` as the message `what` unless another process sends or has sent it: at `slot`, which it takes out of

@@ -2,7 +2,7 @@
 //! call succeeded; the texts are in the language of the account.
 
 use domain::subdomain::Domains;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::PanelError;
@@ -77,11 +77,8 @@ pub(crate) fn domains(data: Value) -> Result<Domains, PanelError> {
 
 /// The databases in `data`, sorted by name.
 pub(crate) fn databases(engine: Engine, data: Value) -> Result<Vec<Database>, PanelError> {
-    let list = match data {
-        Value::Null => Vec::new(),
-        Value::Array(list) => list,
-        _ => return Err(malformed("there is no list of databases")),
-    };
+    let list = Option::<Vec<Value>>::deserialize(data);
+    let list = list.map_err(|_| malformed("there is no list of databases"))?.unwrap_or_default();
     let one = |item: Value| {
         let name = item["database"]
             .as_str()
@@ -97,16 +94,8 @@ pub(crate) fn databases(engine: Engine, data: Value) -> Result<Vec<Database>, Pa
 
 /// A list of strings; null is an empty list.
 fn texts(value: &Value) -> Result<Vec<String>, PanelError> {
-    match value {
-        Value::Null => Ok(Vec::new()),
-        Value::Array(list) => {
-            let texts = list.iter().map(|item| item.as_str().map(str::to_owned));
-            texts
-                .collect::<Option<_>>()
-                .ok_or_else(|| malformed("a list holds something that is no text"))
-        }
-        _ => Err(malformed("there is no list")),
-    }
+    let texts = Option::<Vec<String>>::deserialize(value);
+    texts.map(Option::unwrap_or_default).map_err(|_| malformed("there is no list of texts"))
 }
 
 /// A non-negative number, possibly encoded as a string, truncated to an integer.

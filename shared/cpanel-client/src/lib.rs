@@ -14,7 +14,7 @@ use reqwest::{
     header::{AUTHORIZATION, HeaderValue},
     redirect, retry,
 };
-use runtime::ConfigError;
+use runtime::{ConfigError, chain};
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
@@ -57,8 +57,6 @@ impl Default for Timeouts {
 pub struct Panel {
     client: Client,
     base: Url,
-    /// `cpanel USER:TOKEN`
-    credentials: Arc<SecretString>,
     fingerprint: String,
     timeouts: Timeouts,
 }
@@ -89,7 +87,12 @@ impl Panel {
         if !is_plain(token.expose_secret()) {
             return Err(ConfigError::new("CPANEL_TOKEN", "must be a token in visible ASCII"));
         }
+        let credentials = format!("cpanel {user}:{}", token.expose_secret());
+        let mut authorization = HeaderValue::try_from(&credentials)
+            .map_err(|_| ConfigError::new("CPANEL_TOKEN", "must be a token in visible ASCII"))?;
+        authorization.set_sensitive(true);
         let builder = Client::builder()
+            .default_headers([(AUTHORIZATION, authorization)].into_iter().collect())
             .no_proxy()
             .redirect(redirect::Policy::none())
             .retry(retry::never())
@@ -103,10 +106,8 @@ impl Panel {
         let client = builder.tls_backend_preconfigured(tls(&roots)?).build();
         let client = client
             .map_err(|error| ConfigError::new("CPANEL_URL", format!("cannot be used: {error}")))?;
-        let credentials = SecretString::from(format!("cpanel {user}:{}", token.expose_secret()));
-        let fingerprint =
-            HEXLOWER.encode(&Sha256::digest(format!("{base}\0{}", credentials.expose_secret())));
-        Ok(Self { client, base, credentials: Arc::new(credentials), fingerprint, timeouts })
+        let fingerprint = HEXLOWER.encode(&Sha256::digest(format!("{base}\0{credentials}")));
+        Ok(Self { client, base, fingerprint, timeouts })
     }
 
     /// The SHA-256 of URL, user and token in hexadecimal: identifies them without revealing them.
@@ -185,13 +186,7 @@ impl Panel {
 
     /// Sends one request and returns the body of a 200.
     async fn send(&self, url: Url) -> Result<Vec<u8>, PanelError> {
-        let credentials = HeaderValue::try_from(self.credentials.expose_secret());
-        let mut credentials = credentials.map_err(|_| {
-            PanelError::Unreachable("the credentials are no valid header value".to_owned())
-        })?;
-        credentials.set_sensitive(true);
-        let request = self.client.get(url).header(AUTHORIZATION, credentials);
-        let mut response = request.send().await.map_err(classify)?;
+        let mut response = self.client.get(url).send().await.map_err(classify)?;
         match response.status() {
             StatusCode::OK => {}
             status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
@@ -212,18 +207,11 @@ impl Panel {
 
 /// Only a connection that could not be opened proves that nothing was sent.
 fn classify(error: reqwest::Error) -> PanelError {
-    let (is_connect, is_timeout) = (error.is_connect(), error.is_timeout());
     let error = error.without_url();
-    let mut cause = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(deeper) = source {
-        cause = format!("{cause}: {deeper}");
-        source = deeper.source();
-    }
-    match (is_connect, is_timeout) {
-        (true, _) => PanelError::Unreachable(cause),
-        (false, true) => PanelError::TimedOut,
-        (false, false) => PanelError::ConnectionLost(cause),
+    match error {
+        _ if error.is_connect() => PanelError::Unreachable(chain(&error)),
+        _ if error.is_timeout() => PanelError::TimedOut,
+        _ => PanelError::ConnectionLost(chain(&error)),
     }
 }
 

@@ -100,12 +100,8 @@ mod tests {
                 "Firefox Linux desktop",
             ),
         ] {
-            let agent = Agent::of(header);
-            assert_eq!(
-                format!("{} {} {}", agent.browser, agent.os, agent.device),
-                expected,
-                "{header}"
-            );
+            let Agent { browser, os, device } = Agent::of(header);
+            assert_eq!(format!("{browser} {os} {device}"), expected, "{header}");
         }
     }
 }

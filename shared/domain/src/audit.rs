@@ -12,6 +12,7 @@ use crate::{
     batch::Batch,
     committee::Committee,
     course::{CourseState, CourseSummary},
+    sms::Sending,
     user::User,
 };
 
@@ -104,6 +105,28 @@ pub struct AuditEntry {
 }
 
 impl AuditEntry {
+    /// The entry for `action` on the target, without values.
+    pub(crate) fn new(
+        audit_id: Uuid,
+        actor_id: UserId,
+        action: Action,
+        (target_type, target_id): (TargetType, Uuid),
+        committee_id: CommitteeId,
+        created_at: Instant,
+    ) -> Self {
+        Self {
+            audit_id,
+            actor_id,
+            action,
+            target_type,
+            target_id,
+            committee_id,
+            before: None,
+            after: None,
+            created_at,
+        }
+    }
+
     /// The entry for an `action` that turned the account `before` into `after`. Only fields that differ are recorded,
     /// and personal ones are masked.
     pub fn of_user(
@@ -115,16 +138,11 @@ impl AuditEntry {
         now: Instant,
     ) -> Self {
         let (old, new) = (values_of(before), values_of(after));
+        let target = (TargetType::User, before.user_id.uuid());
         Self {
-            audit_id,
-            actor_id,
-            action,
-            target_type: TargetType::User,
-            target_id: before.user_id.uuid(),
-            committee_id: before.committee_id,
             before: changed(&old, &new),
             after: changed(&new, &old),
-            created_at: now,
+            ..Self::new(audit_id, actor_id, action, target, before.committee_id, now)
         }
     }
 
@@ -138,20 +156,12 @@ impl AuditEntry {
         now: Instant,
     ) -> Self {
         let (old, new) = (before.map(values_of), values_of(after));
+        let action = before.map_or(Action::CommitteeCreated, |_| Action::CommitteeUpdated);
+        let target = (TargetType::Committee, after.committee_id.uuid());
         Self {
-            audit_id,
-            actor_id,
-            action: if before.is_some() {
-                Action::CommitteeUpdated
-            } else {
-                Action::CommitteeCreated
-            },
-            target_type: TargetType::Committee,
-            target_id: after.committee_id.uuid(),
-            committee_id: after.committee_id,
             before: old.as_ref().and_then(|old| changed(old, &new)),
             after: changed(&new, &old.unwrap_or_default()),
-            created_at: now,
+            ..Self::new(audit_id, actor_id, action, target, after.committee_id, now)
         }
     }
 
@@ -172,16 +182,12 @@ impl AuditEntry {
             ("number".to_owned(), format!("***{}", last.unwrap_or_default()).into()),
             ("allCommittees".to_owned(), committee.is_none().into()),
         ]);
+        let action = if is_added { Action::OptOutAdded } else { Action::OptOutRemoved };
+        let target = (TargetType::OptOuts, committee_id.uuid());
         Self {
-            audit_id,
-            actor_id: actor.user_id,
-            action: if is_added { Action::OptOutAdded } else { Action::OptOutRemoved },
-            target_type: TargetType::OptOuts,
-            target_id: committee_id.uuid(),
-            committee_id,
             before: (!is_added).then(|| values.clone()),
             after: is_added.then_some(values),
-            created_at: now,
+            ..Self::new(audit_id, actor.user_id, action, target, committee_id, now)
         }
     }
 
@@ -201,16 +207,11 @@ impl AuditEntry {
             CourseState::Draft => Action::CourseReturnedToDraft,
             CourseState::Archived => Action::CourseArchived,
         };
+        let target = (TargetType::Course, before.course_id.uuid());
         Self {
-            audit_id,
-            actor_id,
-            action,
-            target_type: TargetType::Course,
-            target_id: before.course_id.uuid(),
-            committee_id: before.committee_id,
             before: values(before.state),
             after: values(state),
-            created_at: now,
+            ..Self::new(audit_id, actor_id, action, target, before.committee_id, now)
         }
     }
 
@@ -223,16 +224,10 @@ impl AuditEntry {
         now: Instant,
     ) -> Self {
         let copied_from = ("copiedFrom".to_owned(), source.to_string().into());
+        let (action, target) = (Action::CourseCopied, (TargetType::Course, copy.course_id.uuid()));
         Self {
-            audit_id,
-            actor_id,
-            action: Action::CourseCopied,
-            target_type: TargetType::Course,
-            target_id: copy.course_id.uuid(),
-            committee_id: copy.committee_id,
-            before: None,
             after: Some(AuditValues::from([copied_from])),
-            created_at: now,
+            ..Self::new(audit_id, actor_id, action, target, copy.committee_id, now)
         }
     }
 
@@ -245,16 +240,11 @@ impl AuditEntry {
         fqdn: &str,
         now: Instant,
     ) -> Self {
+        let id = Uuid::new_v5(&Uuid::NAMESPACE_DNS, fqdn.as_bytes());
+        let (action, target) = (Action::SubdomainRequested, (TargetType::Subdomain, id));
         Self {
-            audit_id,
-            actor_id,
-            action: Action::SubdomainRequested,
-            target_type: TargetType::Subdomain,
-            target_id: Uuid::new_v5(&Uuid::NAMESPACE_DNS, fqdn.as_bytes()),
-            committee_id,
-            before: None,
             after: Some(AuditValues::from([("fqdn".to_owned(), fqdn.into())])),
-            created_at: now,
+            ..Self::new(audit_id, actor_id, action, target, committee_id, now)
         }
     }
 
@@ -262,16 +252,11 @@ impl AuditEntry {
     pub fn of_batch(audit_id: Uuid, batch: &Batch) -> Self {
         let counts =
             [("total", batch.total), ("accepted", batch.accepted), ("segments", batch.segments)];
+        let Sending { user_id, committee_id, created_at, .. } = batch.sending;
+        let (action, target) = (Action::BatchAccepted, (TargetType::Batch, batch.batch_id.uuid()));
         Self {
-            audit_id,
-            actor_id: batch.sending.user_id,
-            action: Action::BatchAccepted,
-            target_type: TargetType::Batch,
-            target_id: batch.batch_id.uuid(),
-            committee_id: batch.sending.committee_id,
-            before: None,
             after: Some(counts.map(|(name, count)| (name.to_owned(), count.into())).into()),
-            created_at: batch.sending.created_at,
+            ..Self::new(audit_id, user_id, action, target, committee_id, created_at)
         }
     }
 }

@@ -110,16 +110,8 @@ impl Chunk {
         let Self { batch_id, sending, entries, .. } = self;
         entries.into_iter().map(move |Entry { place, recipient, text }| {
             let content = text.as_ref().or(common).map_or("", Text::as_str);
-            (
-                Sms::new(
-                    batch_id.message(place),
-                    Some(batch_id),
-                    recipient,
-                    content,
-                    sending.clone(),
-                ),
-                text,
-            )
+            let (id, sending) = (batch_id.message(place), sending.clone());
+            (Sms::new(id, Some(batch_id), recipient, content, sending), text)
         })
     }
 }
@@ -147,25 +139,20 @@ impl Progress {
     /// Counts the states in `found`. Those of the `accepted` messages that are not in `found` are not expanded yet and
     /// count as queued.
     pub fn of(accepted: u32, found: impl IntoIterator<Item = State>) -> Self {
-        let mut progress = Self::default();
+        let mut progress = Self { queued: accepted, ..Self::default() };
         for state in found {
-            match state {
-                State::Queued => {}
-                State::Sending => progress.sending += 1,
-                State::Sent => progress.sent += 1,
-                State::Failed => progress.failed += 1,
-                State::Unknown => progress.unknown += 1,
-                State::Delivered => progress.delivered += 1,
-                State::Undelivered => progress.undelivered += 1,
-            }
+            let count = match state {
+                State::Queued => continue,
+                State::Sending => &mut progress.sending,
+                State::Sent => &mut progress.sent,
+                State::Failed => &mut progress.failed,
+                State::Unknown => &mut progress.unknown,
+                State::Delivered => &mut progress.delivered,
+                State::Undelivered => &mut progress.undelivered,
+            };
+            *count += 1;
+            progress.queued = progress.queued.saturating_sub(1);
         }
-        let begun = progress.sending
-            + progress.sent
-            + progress.failed
-            + progress.unknown
-            + progress.delivered
-            + progress.undelivered;
-        progress.queued = accepted.saturating_sub(begun);
         progress
     }
 }

@@ -1,7 +1,7 @@
-//! A macro for enums that are read and written as codes.
+//! Macros for enums that are read and written as codes.
 
 /// Defines an enum whose values are serialised as their codes.
-macro_rules! choice {
+macro_rules! codes {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident $code:literal)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -11,13 +11,20 @@ macro_rules! choice {
 
         impl $name {
             /// All values.
-            pub const ALL: &[Self] = &[$(Self::$variant),*];
+            pub const ALL: [Self; [$(Self::$variant),*].len()] = [$(Self::$variant),*];
 
             /// The value as clients write it.
             pub const fn code(self) -> &'static str {
                 match self { $(Self::$variant => $code,)* }
             }
         }
+    };
+}
+
+/// As [`codes`], with the parser and the constraint of such a value.
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($variants:tt)* }) => {
+        $crate::choice::codes! { $(#[$doc])* $name { $($variants)* } }
 
         impl std::str::FromStr for $name {
             type Err = $crate::ValueError;
@@ -25,7 +32,7 @@ macro_rules! choice {
             /// `Required` for an empty text, `Value` for an unknown code.
             fn from_str(text: &str) -> Result<Self, $crate::ValueError> {
                 let error = if text.is_empty() { $crate::ValueError::Required } else { $crate::ValueError::Value };
-                Self::ALL.iter().copied().find(|value| value.code() == text).ok_or(error)
+                Self::ALL.into_iter().find(|value| value.code() == text).ok_or(error)
             }
         }
 
@@ -37,4 +44,4 @@ macro_rules! choice {
     };
 }
 
-pub(crate) use choice;
+pub(crate) use {choice, codes};

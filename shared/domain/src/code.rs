@@ -5,31 +5,20 @@ use std::{collections::BTreeMap, fmt, str::FromStr, time::Duration};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{CommitteeId, Instant, UserId, ValueError};
+use crate::{CommitteeId, Instant, UserId, ValueError, choice::codes};
 
-/// What a code is used for. An e-mail address, or an account's phone number, has at most one valid code of each kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING-KEBAB-CASE")]
-pub enum CodeKind {
-    /// Verifying the mailbox.
-    Email,
-    /// Verifying the phone number.
-    Phone,
-    /// Setting a new password.
-    Reset,
-    /// Signing in without a password.
-    Passwordless,
-}
-
-impl CodeKind {
-    /// The kind's name in table keys.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Email => "EMAIL",
-            Self::Phone => "PHONE",
-            Self::Reset => "RESET",
-            Self::Passwordless => "PASSWORDLESS",
-        }
+codes! {
+    /// What a code is used for. An e-mail address, or an account's phone number, has at most one valid code of each
+    /// kind.
+    CodeKind {
+        /// Verifying the mailbox.
+        Email "EMAIL"
+        /// Verifying the phone number.
+        Phone "PHONE"
+        /// Setting a new password.
+        Reset "RESET"
+        /// Signing in without a password.
+        Passwordless "PASSWORDLESS"
     }
 }
 

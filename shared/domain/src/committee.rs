@@ -63,13 +63,8 @@ pub struct PublicCommittee {
 
 impl From<Committee> for PublicCommittee {
     fn from(committee: Committee) -> Self {
-        Self {
-            committee_id: committee.committee_id,
-            name_arabe: committee.name_arabe,
-            name_latin: committee.name_latin,
-            r#type: committee.r#type,
-            region: committee.region,
-            city: committee.city,
-        }
+        let Committee { committee_id, name_arabe, name_latin, r#type, region, city, .. } =
+            committee;
+        Self { committee_id, name_arabe, name_latin, r#type, region, city }
     }
 }

@@ -200,7 +200,13 @@ impl Course {
     /// the course may be published. The committee must also be active, which is not checked here.
     pub fn unready(&self) -> Vec<(&'static str, ValueError, Constraint)> {
         let Self { summary, details } = self;
-        let mut errors = Vec::new();
+        let length = details.description.as_ref().map(|text| text.as_str().trim().chars().count());
+        let constraint = Constraint::length(MIN_DESCRIPTION, MAX_DESCRIPTION, Unit::Characters);
+        let mut errors = match length {
+            Some(MIN_DESCRIPTION..) => Vec::new(),
+            Some(_) => vec![("description", ValueError::Length, constraint)],
+            None => vec![("description", ValueError::Required, constraint)],
+        };
         let mut require = |field, is_present: bool, constraint| {
             if !is_present {
                 errors.push((field, ValueError::Required, constraint));
@@ -216,15 +222,6 @@ impl Course {
             require("region", summary.region.is_some(), Line::<100>::constraint());
             require("city", summary.city.is_some(), Line::<100>::constraint());
             require("location", summary.location.is_some(), Line::<300>::constraint());
-        }
-        let error = match &details.description {
-            None => Some(ValueError::Required),
-            Some(text) => (text.as_str().trim().chars().count() < MIN_DESCRIPTION)
-                .then_some(ValueError::Length),
-        };
-        if let Some(error) = error {
-            let constraint = Constraint::length(MIN_DESCRIPTION, MAX_DESCRIPTION, Unit::Characters);
-            errors.insert(0, ("description", error, constraint));
         }
         errors
     }

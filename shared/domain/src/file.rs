@@ -172,16 +172,8 @@ impl File {
 
     /// The file with its download `url`.
     pub fn view(self, url: Option<String>) -> FileView {
-        FileView {
-            file_id: self.file_id,
-            name: self.name,
-            content_type: self.content_type,
-            size: self.size,
-            visibility: self.visibility,
-            status: self.status,
-            url,
-            created_at: self.created_at,
-        }
+        let Self { file_id, name, content_type, size, visibility, status, created_at, .. } = self;
+        FileView { file_id, name, content_type, size, visibility, status, url, created_at }
     }
 }
 

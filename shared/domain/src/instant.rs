@@ -124,15 +124,12 @@ mod tests {
         for (text, form) in [
             ("2026-11-20T23:46:12Z", "2026-11-20T23:46:12.000Z"),
             ("2026-11-20T23:46:12.98765+01:00", "2026-11-20T22:46:12.987Z"),
-            ("1956-03-20", "1956-03-20T00:00:00.000Z"),
+            (" 1956-03-20 ", "1956-03-20T00:00:00.000Z"),
             ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"),
             ("9999-12-30", "9999-12-30T00:00:00.000Z"),
         ] {
-            assert_eq!(
-                text.parse::<Instant>().map(|at| at.to_string()),
-                Ok(form.to_owned()),
-                "{text}"
-            );
+            let written = text.parse::<Instant>().map(|at| at.to_string());
+            assert_eq!(written, Ok(form.to_owned()), "{text}");
         }
         assert_eq!("9999-12-31".parse::<Instant>(), Err(ValueError::Value));
         for text in [
@@ -141,9 +138,8 @@ mod tests {
             "yesterday",
             "2026-11-20T23:46:12",
             "20261120",
-            "2026-11-20 ",
         ] {
-            assert_eq!(text.parse::<Instant>().is_ok(), text == "2026-11-20 ", "{text}");
+            assert_eq!(text.parse::<Instant>(), Err(ValueError::Format), "{text}");
         }
     }
 }

@@ -66,14 +66,7 @@ impl LoginActivity {
         amr: Vec<Method>,
         now: Instant,
     ) -> Self {
-        Self {
-            login_activity_id: u64::try_from(now.unix_milliseconds()).unwrap_or(0) * 1000,
-            user_id,
-            ip,
-            place,
-            agent,
-            created_at: now,
-            amr,
-        }
+        let login_activity_id = u64::try_from(now.unix_milliseconds()).unwrap_or(0) * 1000;
+        Self { login_activity_id, user_id, ip, place, agent, created_at: now, amr }
     }
 }

@@ -33,16 +33,12 @@ impl AuditEntry {
             let cause = cause.code().into();
             AuditValues::from([("mailStop".to_owned(), cause)])
         };
+        let action = if after.is_some() { Action::MailsStopped } else { Action::MailsResumed };
+        let target = (TargetType::User, user.user_id.uuid());
         Self {
-            audit_id,
-            actor_id: user.user_id,
-            action: if after.is_some() { Action::MailsStopped } else { Action::MailsResumed },
-            target_type: TargetType::User,
-            target_id: user.user_id.uuid(),
-            committee_id: user.committee_id,
             before: before.map(values),
             after: after.map(values),
-            created_at: now,
+            ..Self::new(audit_id, user.user_id, action, target, user.committee_id, now)
         }
     }
 }

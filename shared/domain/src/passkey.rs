@@ -76,14 +76,9 @@ pub struct PasskeyView {
 
 impl From<Passkey> for PasskeyView {
     fn from(passkey: Passkey) -> Self {
-        Self {
-            passkey_id: passkey.passkey_id,
-            name: passkey.name,
-            created_at: passkey.created_at,
-            last_used_at: passkey.last_used_at,
-            backed_up: passkey.credential.is_backed_up,
-            transports: passkey.credential.transports,
-        }
+        let Passkey { passkey_id, name, created_at, last_used_at, credential, .. } = passkey;
+        let Credential { is_backed_up: backed_up, transports, .. } = credential;
+        Self { passkey_id, name, created_at, last_used_at, backed_up, transports }
     }
 }
 

@@ -4,14 +4,14 @@ use std::{collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use crate::{CommitteeId, Profile, UserId, ValueError, choice::choice};
+use crate::{CommitteeId, Profile, UserId, choice::choice};
 
 choice! {
-    /// A right that an account has in addition to those of its profile; alphabetical, as they are serialised.
+    /// A right that an account has in addition to those of its profile, in alphabetical order.
     Grant {
-        /// Publish courses.
+        /// Publish courses and return them to draft.
         CoursesPublish "courses:publish"
-        /// Write courses.
+        /// Create, change and archive courses.
         CoursesWrite "courses:write"
         /// Read the hosting account.
         CpanelRead "cpanel:read"
@@ -65,9 +65,7 @@ impl FromIterator<Grant> for Permissions {
 
 impl fmt::Display for Permissions {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let quoted: Vec<String> =
-            self.iter().map(|grant| format!("\"{}\"", grant.code())).collect();
-        write!(out, "[{}]", quoted.join(","))
+        out.write_str(&serde_json::to_string(&self.0).map_err(|_| fmt::Error)?)
     }
 }
 
@@ -80,18 +78,7 @@ impl Serialize for Permissions {
 impl<'de> Deserialize<'de> for Permissions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let inner = text
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'))
-            .ok_or_else(|| D::Error::custom("expected a JSON array"))?;
-        let grants = inner
-            .split(',')
-            .filter(|grant| !grant.is_empty())
-            .map(|grant| grant.trim_matches('"').parse());
-        grants
-            .collect::<Result<_, ValueError>>()
-            .map(Self)
-            .map_err(|_| D::Error::custom("unknown grant"))
+        serde_json::from_str(&text).map(Self).map_err(D::Error::custom)
     }
 }
 

@@ -84,12 +84,8 @@ mod tests {
             ("0", Ok("0")),
             ("-0", Ok("0")),
             ("0.00", Ok("0")),
-            ("250", Ok("250")),
-            ("19.9", Ok("19.9")),
             ("19.90", Ok("19.9")),
-            ("19.99", Ok("19.99")),
             ("1.999e2", Ok("199.9")),
-            ("1e2", Ok("100")),
             ("1E+2", Ok("100")),
             ("1500e-2", Ok("15")),
             ("9999999999.99", Ok("9999999999.99")),
@@ -99,7 +95,6 @@ mod tests {
             ("1e-99999999999999999999", Err(ValueError::Format)),
             ("0e99999999999999999999", Ok("0")),
             ("99999999999999999999999", Err(ValueError::Value)),
-            ("-1", Err(ValueError::Value)),
             ("-0.01", Err(ValueError::Value)),
             ("0.001", Err(ValueError::Format)),
             ("19.999", Err(ValueError::Format)),
@@ -107,7 +102,7 @@ mod tests {
             ("x", Err(ValueError::Type)),
         ] {
             let read = literal.parse::<Price>().map(|price| serde_json::to_string(&price).unwrap());
-            assert_eq!(read.as_deref(), price.as_ref().copied(), "{literal}");
+            assert_eq!(read, price.map(str::to_owned), "{literal}");
         }
     }
 

@@ -47,7 +47,10 @@ impl Word {
     /// Words that are equal, or become equal without Arabic prefixes, have a stem in common, so that the words
     /// themselves need not be compared.
     pub fn stems(&self) -> Vec<String> {
-        let (folded, arabic) = (self.folded(), arabic(&self.0));
+        let folded = self.folded();
+        // With Arabic letters in place of their variants, but with the letters that Snowball recognises as endings.
+        let unified = |letter| if matches!(letter, 'ة' | 'ى') { letter } else { unified(letter) };
+        let arabic: String = self.0.chars().map(unified).collect();
         let mut stems = if folded.chars().all(|letter| letter.is_ascii_lowercase()) {
             latin_stems(&self.0, &folded)
         } else if arabic.chars().all(is_arabic) {
@@ -75,15 +78,6 @@ const fn is_latin(letter: char) -> bool {
 
 const fn is_arabic(letter: char) -> bool {
     matches!(letter, '\u{621}'..='\u{64a}')
-}
-
-/// `word` with Arabic letters in place of their variants, but with the letters that Snowball recognises as endings.
-fn arabic(word: &str) -> String {
-    let letters = word.chars().map(|letter| match letter {
-        'ة' | 'ى' => letter,
-        letter => unified(letter),
-    });
-    letters.collect()
 }
 
 /// With and without accents: Snowball recognises accented endings, and searches are often written without accents.

@@ -49,14 +49,8 @@ pub struct SessionView {
 impl SessionView {
     /// The view of `session`; it is marked as current if its identifier is `current`.
     pub fn of(session: Session, current: SessionId) -> Self {
-        Self {
-            sid: session.sid,
-            created_at: session.created_at,
-            last_active: session.last_active,
-            ip: session.ip,
-            agent: session.agent,
-            current: session.sid == current,
-        }
+        let Session { sid, created_at, last_active, ip, agent, .. } = session;
+        Self { sid, created_at, last_active, ip, agent, current: sid == current }
     }
 }
 

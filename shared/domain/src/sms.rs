@@ -8,8 +8,8 @@ use crate::{
     BatchId, CommitteeId, E164, Instant, Line, SmsId, UserId, ValueError,
     choice::choice,
     outbox::State,
-    segments::{Encoding, measure},
-    text::is_invisible,
+    segments::{Encoding, Measured, measure},
+    text::{as_str, is_invisible},
 };
 
 /// How long sending is retried after the first attempt before the message fails. Until then a message waits for its
@@ -68,24 +68,15 @@ impl std::str::FromStr for Text {
     /// `Required` for white space and invisible characters alone, `Format` for control characters except `\n \r \t`,
     /// `Length` beyond 1,600 bytes.
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        let prose: crate::Prose<MAX_BYTES> = text.parse()?;
+        text.parse::<crate::Prose<MAX_BYTES>>()?;
         if text.chars().all(|letter| letter.is_whitespace() || is_invisible(letter)) {
             return Err(ValueError::Required);
         }
-        if text.len() > MAX_BYTES {
-            Err(ValueError::Length)
-        } else {
-            Ok(Self(prose.as_str().to_owned()))
-        }
+        if text.len() > MAX_BYTES { Err(ValueError::Length) } else { Ok(Self(text.to_owned())) }
     }
 }
 
-impl Text {
-    /// The text, unchanged.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
+as_str!(Text);
 
 /// A sender ID, shown instead of a number: 1 to 11 ASCII letters and digits, with at least one letter
 /// (<https://docs.aws.amazon.com/sms-voice/latest/userguide/sender-id.html>).
@@ -106,12 +97,7 @@ impl std::str::FromStr for SenderId {
     }
 }
 
-impl SenderId {
-    /// The sender ID as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
+as_str!(SenderId);
 
 /// Sender and options of a message, shared by all messages of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -178,15 +164,15 @@ impl Sms {
         text: &str,
         sending: Sending,
     ) -> Self {
-        let measured = measure(text);
+        let Measured { encoding, segments } = measure(text);
         Self {
             sms_id,
             batch_id,
             to: recipient.to,
             status: State::Queued,
             client_ref: recipient.client_ref,
-            encoding: measured.encoding,
-            segments: measured.segments,
+            encoding,
+            segments,
             failure: None,
             reason: None,
             updated_at: sending.created_at,

@@ -8,7 +8,7 @@ use idna::{
 };
 use serde::Serialize;
 
-use crate::ValueError;
+use crate::{ValueError, text::as_str};
 
 /// Longest label (RFC 1035 §2.3.4).
 pub(crate) const MAX_LABEL: usize = 63;
@@ -51,14 +51,11 @@ impl FromStr for Label {
     /// `Required` for white space alone, `Length` beyond 63 characters in A-label form, `Value` for a reserved label,
     /// `Format` for anything else that is not a label.
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        let label = ascii(text)?;
-        if label.len() > MAX_LABEL && !label.contains('.') {
-            return Err(ValueError::Length);
-        }
-        match () {
-            () if !is_label(&label) => Err(ValueError::Format),
-            () if RESERVED.contains(&&*label) => Err(ValueError::Value),
-            () => Ok(Self(label.into_owned())),
+        match ascii(text)? {
+            label if label.len() > MAX_LABEL && !label.contains('.') => Err(ValueError::Length),
+            label if !is_label(&label) => Err(ValueError::Format),
+            label if RESERVED.contains(&&*label) => Err(ValueError::Value),
+            label => Ok(Self(label.into_owned())),
         }
     }
 }
@@ -116,19 +113,8 @@ fn is_label(label: &str) -> bool {
     is_plain && !decoded().starts_with("xn--")
 }
 
-impl Label {
-    /// The label as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl RootDomain {
-    /// The name as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
+as_str!(Label);
+as_str!(RootDomain);
 
 /// A subdomain in API responses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -192,17 +178,10 @@ impl Domains {
     /// after its first label.
     pub fn subdomains(&self) -> Vec<Subdomain> {
         let split = |fqdn: &String| {
-            let below = |root: &str| {
-                fqdn.strip_suffix(root)?
-                    .strip_suffix('.')
-                    .map(|label| (label.to_owned(), root.to_owned()))
-            };
+            let below = |root| Some((fqdn.strip_suffix(root)?.strip_suffix('.')?, root));
             let of_root = self.roots().filter_map(below).max_by_key(|(_, root)| root.len());
-            let of_first =
-                || fqdn.split_once('.').map(|(label, root)| (label.to_owned(), root.to_owned()));
-            let (domain, rootdomain) =
-                of_root.or_else(of_first).unwrap_or_else(|| (fqdn.clone(), String::new()));
-            Subdomain { domain, rootdomain, fqdn: fqdn.clone() }
+            let (label, root) = of_root.or_else(|| fqdn.split_once('.')).unwrap_or((fqdn, ""));
+            Subdomain { domain: label.to_owned(), rootdomain: root.to_owned(), fqdn: fqdn.clone() }
         };
         self.sub_domains.iter().map(split).collect()
     }

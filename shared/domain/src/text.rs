@@ -6,6 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::ValueError;
 
+/// Gives the text of a type that wraps it.
+macro_rules! as_str {
+    ($type:ty $(, $generic:tt)*) => {
+        impl $(<const $generic: usize>)* $type {
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+    };
+}
+
+pub(crate) use as_str;
+
+as_str!(Line<MAX>, MAX);
+as_str!(Prose<MAX>, MAX);
+as_str!(ShortCode);
+
 /// One line of text: trimmed, 1 to `MAX` code points, without control characters (U+0000–001F, U+007F) and without
 /// bidirectional controls (U+202A–202E, U+2066–2069), which can make a text look like another one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -20,25 +38,21 @@ impl<const MAX: usize> FromStr for Line<MAX> {
 
     /// `Required` for white space alone, `Format` for control characters, `Length` beyond `MAX` code points.
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        let text = text.trim();
-        if text.is_empty() {
-            return Err(ValueError::Required);
-        }
-        let is_bidi = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if text.chars().any(|letter: char| letter.is_ascii_control() || is_bidi(letter)) {
-            return Err(ValueError::Format);
-        }
-        if text.chars().count() > MAX {
-            return Err(ValueError::Length);
-        }
-        Ok(Self(text.to_owned()))
+        let is_forbidden = |letter| matches!(letter, '\0'..='\u{1f}' | '\u{7f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        checked(text.trim(), MAX, is_forbidden).map(Self)
     }
 }
 
-impl<const MAX: usize> Line<MAX> {
-    /// The trimmed line.
-    pub fn as_str(&self) -> &str {
-        &self.0
+/// `text` if it is not blank, has no `forbidden` character, and at most `max` code points.
+fn checked(text: &str, max: usize, forbidden: fn(char) -> bool) -> Result<String, ValueError> {
+    if text.trim().is_empty() {
+        Err(ValueError::Required)
+    } else if text.contains(forbidden) {
+        Err(ValueError::Format)
+    } else if text.chars().count() > max {
+        Err(ValueError::Length)
+    } else {
+        Ok(text.to_owned())
     }
 }
 
@@ -52,13 +66,6 @@ impl<const MAX: usize> fmt::Display for Line<MAX> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ShortCode(String);
-
-impl ShortCode {
-    /// The code.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
 
 impl FromStr for ShortCode {
     type Err = ValueError;
@@ -84,26 +91,9 @@ impl<const MAX: usize> FromStr for Prose<MAX> {
     /// `Required` for white space alone, `Format` for control characters except `\n \r \t`, `Length` beyond `MAX` code
     /// points.
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        if text.trim().is_empty() {
-            return Err(ValueError::Required);
-        }
-        if text
-            .chars()
-            .any(|letter| letter.is_ascii_control() && !['\n', '\r', '\t'].contains(&letter))
-        {
-            return Err(ValueError::Format);
-        }
-        if text.chars().count() > MAX {
-            return Err(ValueError::Length);
-        }
-        Ok(Self(text.to_owned()))
-    }
-}
-
-impl<const MAX: usize> Prose<MAX> {
-    /// The text, unchanged.
-    pub fn as_str(&self) -> &str {
-        &self.0
+        let is_forbidden =
+            |letter: char| letter.is_ascii_control() && !['\n', '\r', '\t'].contains(&letter);
+        checked(text, MAX, is_forbidden).map(Self)
     }
 }
 

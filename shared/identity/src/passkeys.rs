@@ -117,20 +117,15 @@ impl RelyingParty {
         options.extensions = Extension::default();
         let (state, client) = options.start_ceremony().map_err(failed)?;
         let mut options = serde_json::to_value(&client).map_err(failed)?;
-        if let Value::Object(options) = &mut options {
-            // The crate allows fewer characters in names than accounts have.
-            let id: &str = self.id.as_ref();
-            let rp = json!({ "id": id, "name": NAME });
-            let user = json!({
-                "id": BASE64URL_NOPAD.encode(user.user_id.uuid().as_bytes()),
-                "name": user.email.as_str(),
-                "displayName": format!("{} {}", user.name.as_str(), user.last_name.as_str()),
-            });
-            let exclude = existing.iter().map(descriptor).collect();
-            options.insert("rp".to_owned(), rp);
-            options.insert("user".to_owned(), user);
-            options.insert("excludeCredentials".to_owned(), exclude);
-        }
+        // The crate allows fewer characters in names than accounts have.
+        let id: &str = self.id.as_ref();
+        options["rp"] = json!({ "id": id, "name": NAME });
+        options["user"] = json!({
+            "id": BASE64URL_NOPAD.encode(user.user_id.uuid().as_bytes()),
+            "name": user.email,
+            "displayName": format!("{} {}", user.name, user.last_name),
+        });
+        options["excludeCredentials"] = existing.iter().map(descriptor).collect();
         let state = state.encode().map_err(failed)?;
         Ok(Ceremony { state: BASE64.encode(&state), options })
     }

@@ -71,11 +71,8 @@ impl Sealer {
         let sealed = xchacha(&self.current)
             .encrypt(&XNonce::from(nonce), payload)
             .map_err(|_| UnsealError)?;
-        Ok(format!(
-            "{}.{}",
-            self.current.kid,
-            BASE64URL_NOPAD.encode(&[&nonce[..], &sealed].concat())
-        ))
+        let sealed = BASE64URL_NOPAD.encode(&[&nonce[..], &sealed].concat());
+        Ok(format!("{}.{sealed}", self.current.kid))
     }
 
     /// Decrypts the result of [`seal`](Self::seal).

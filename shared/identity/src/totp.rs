@@ -102,7 +102,7 @@ pub fn pending_context(user: UserId) -> String {
 }
 
 /// A secret in the formats that its owner sees.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forms {
     /// Hexadecimal.
     pub hex: String,
@@ -147,18 +147,11 @@ pub fn masked_secrets(
 ) -> SecretFields {
     let derive = |purpose| sealer.derive(purpose, user_id.uuid().as_bytes());
     let passwordless_base32 = BASE32_NOPAD.encode(&derive("passwordless-decoy")[..20]);
+    let decoy = || Secret::from_random(&derive("otp-decoy"));
     let forms = if is_verified {
-        Forms {
-            hex: String::new(),
-            ascii: String::new(),
-            url: url_without_secret(email),
-            base32: String::new(),
-        }
+        Forms { url: url_without_secret(email), ..Forms::default() }
     } else {
-        tried_out.map_or_else(
-            || Secret::from_random(&derive("otp-decoy")).forms(email),
-            |secret| secret.forms(email),
-        )
+        tried_out.cloned().unwrap_or_else(decoy).forms(email)
     };
     SecretFields {
         otp_hex: forms.hex,

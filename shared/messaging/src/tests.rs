@@ -7,7 +7,6 @@ fn clients(endpoint: &str) -> (MailClient, SmsClient) {
         ("AWS_ACCESS_KEY_ID", "x"),
         ("AWS_SECRET_ACCESS_KEY", "x"),
     ];
-    let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let aws = Aws::new(&settings.into_iter().collect()).unwrap();
     (MailClient::new(&aws, "a@example.org".to_owned(), None), SmsClient::new(&aws))
 }

@@ -1,13 +1,12 @@
-//! The French texts of mails and text messages. The texts of each kind are in `code_words` and `words`; a
-//! mail is composed of `Part`s, which are rendered as plain text and as HTML.
+//! The French texts of mails and text messages. The texts of each kind are in `code_words` and
+//! `events`; a mail is composed of `Part`s, which are rendered as plain text and as HTML.
 //!
 //! A message about a code contains exactly one run of six or more digits, the code, so that programs and
 //! people find it. All other messages contain none.
 
-mod accounts;
+mod events;
 mod moment;
 mod part;
-mod passkeys;
 
 use domain::{
     Email, Instant, Language,
@@ -18,6 +17,7 @@ use domain::{
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
 use self::{
+    events::words,
     moment::moment,
     part::{Part, document},
 };
@@ -70,11 +70,6 @@ pub fn sms(notification: &Notification, language: Language) -> Option<String> {
 
 const MINUTES: u64 = LIFE.as_secs() / 60;
 const CLOSING: &str = "Bien cordialement,\nL’équipe Halqa";
-const YOURS: &str = "Si c’est bien vous, vous n’avez rien à faire.";
-/// An attacker may have changed the password, so this text also names the password reset.
-const NOT_YOURS: &str = "Si ce n’est pas vous, changez sans attendre votre mot de passe, fermez les autres sessions dans votre compte \
-     et prévenez l’administrateur de votre comité. Si vous ne pouvez plus vous connecter, demandez un nouveau mot de passe \
-     depuis la page de connexion.";
 
 /// The texts of messages about a code.
 struct CodeWords {
@@ -139,47 +134,8 @@ fn code_words(kind: CodeKind) -> CodeWords {
     }
 }
 
-type Words = (&'static str, Vec<Part>);
-
 /// The subject, and the parts between greeting and closing.
-fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
-    match notification {
-        Notification::Code { kind, digits, link, removal, moves_account } => {
-            let (subject, mut parts) = code_mail(code_words(*kind), digits, link, to, public_url);
-            if *moves_account {
-                let what = "Attention\u{a0}: ce code rattache à cette adresse un compte Halqa qui existe déjà. S’il n’est pas le vôtre, \
-                            n’utilisez ni le code ni le lien.";
-                parts.insert(0, Part::Paragraph(what.to_owned()));
-            }
-            parts.extend(removal.as_ref().map(|code| Part::Link {
-                intro: "Si vous n’avez pas créé de compte Halqa, ce lien supprime celui qui a été créé avec votre adresse\u{a0}:",
-                button: "Ce n’est pas moi",
-                url: link_to(public_url, "not-me", code, Some(to)),
-            }));
-            (subject, parts)
-        }
-        Notification::NewDevice { agent, ip, at } => accounts::new_device(agent, ip, *at),
-        Notification::PasswordChanged { at, has_passkeys } => {
-            accounts::password_changed(*at, *has_passkeys)
-        }
-        Notification::PasswordRemoved { at } => accounts::password_removed(*at),
-        Notification::OtpEnabled { at } => accounts::otp_enabled(*at),
-        Notification::OtpDisabled { at, by_administrator } => {
-            accounts::otp_disabled(*at, *by_administrator)
-        }
-        Notification::RecoveryCodeUsed { left, at } => accounts::recovery_code_used(*left, *at),
-        Notification::PasskeyAdded { at } => passkeys::added(*at),
-        Notification::PasskeyRemoved { at } => passkeys::removed(*at),
-        Notification::PasskeysRemoved { at, by_administrator } => {
-            passkeys::all_removed(*at, *by_administrator)
-        }
-        Notification::PasskeyRefused { at } => passkeys::refused(*at),
-        Notification::PasskeyRegistrationRefused { at } => passkeys::registration_refused(*at),
-        Notification::EmailChangeRequested { at } => accounts::email_change_requested(*at),
-        Notification::EmailChanged { at } => accounts::email_changed(*at),
-        Notification::PhoneChanged { at } => accounts::phone_changed(*at),
-    }
-}
+type Words = (&'static str, Vec<Part>);
 
 fn code_mail(words: CodeWords, digits: &str, code: &str, to: &Email, public_url: &str) -> Words {
     let link = words.link.filter(|_| !code.is_empty()).map(

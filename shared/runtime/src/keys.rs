@@ -8,54 +8,45 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::{Aws, parameters};
 use crate::{ConfigError, Settings};
 
-/// The name of a key, or of a list of keys separated by commas. Of a list that encrypts, the first key encrypts and all
-/// decrypt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
-    /// `TOKEN_SIGNING_KEY`: the seed that signs tokens. Only for functions that sign people in.
-    TokenSigning,
-    /// `TOKEN_PUBLIC_KEYS`: the public keys that verify tokens. Not secret.
-    TokenPublic,
-    /// `SEALING_KEYS`: encrypt secrets at rest.
-    Sealing,
-    /// `CURSOR_KEYS`: encrypt paging cursors.
-    Cursor,
-    /// `OUTBOX_KEYS`: encrypt messages in the outbox. Separate, so that the dispatcher can decrypt nothing else.
-    Outbox,
-    /// `EDGE_SECRETS`: the secrets by which the content network in front of the gateway authenticates. Read unless
-    /// `EDGE` is `off`; by the canary always.
-    Edge,
-    /// `CPANEL_TOKEN`: the API token of the hosting account's cPanel. Optional: a deployment may have no cPanel.
-    CpanelToken,
-    /// `CANARY_SIGN_IN`: the address and password of the canary's account.
-    Canary,
+/// Declares the keys, each with its setting.
+macro_rules! keys {
+    ($($(#[$doc:meta])* $key:ident $setting:literal)+) => {
+        /// The name of a key, or of a list of keys separated by commas. Of a list that encrypts, the first key encrypts
+        /// and all decrypt.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Key { $($(#[$doc])* $key,)+ }
+
+        impl Key {
+            const ALL: &[Self] = &[$(Self::$key),+];
+
+            const fn setting(self) -> &'static str {
+                match self { $(Self::$key => $setting,)+ }
+            }
+        }
+    };
+}
+
+keys! {
+    /// The seed that signs tokens. Only for functions that sign people in.
+    TokenSigning "TOKEN_SIGNING_KEY"
+    /// The public keys that verify tokens. Not secret.
+    TokenPublic "TOKEN_PUBLIC_KEYS"
+    /// Encrypt secrets at rest.
+    Sealing "SEALING_KEYS"
+    /// Encrypt paging cursors.
+    Cursor "CURSOR_KEYS"
+    /// Encrypt messages in the outbox. Separate, so that the dispatcher can decrypt nothing else.
+    Outbox "OUTBOX_KEYS"
+    /// The secrets by which the content network in front of the gateway authenticates. Read unless `EDGE` is `off`; by
+    /// the canary always.
+    Edge "EDGE_SECRETS"
+    /// The API token of the hosting account's cPanel. Optional: a deployment may have no cPanel.
+    CpanelToken "CPANEL_TOKEN"
+    /// The address and password of the canary's account.
+    Canary "CANARY_SIGN_IN"
 }
 
 impl Key {
-    const ALL: [Self; 8] = [
-        Self::TokenSigning,
-        Self::TokenPublic,
-        Self::Sealing,
-        Self::Cursor,
-        Self::Outbox,
-        Self::Edge,
-        Self::CpanelToken,
-        Self::Canary,
-    ];
-
-    const fn setting(self) -> &'static str {
-        match self {
-            Self::TokenSigning => "TOKEN_SIGNING_KEY",
-            Self::TokenPublic => "TOKEN_PUBLIC_KEYS",
-            Self::Sealing => "SEALING_KEYS",
-            Self::Cursor => "CURSOR_KEYS",
-            Self::Outbox => "OUTBOX_KEYS",
-            Self::Edge => "EDGE_SECRETS",
-            Self::CpanelToken => "CPANEL_TOKEN",
-            Self::Canary => "CANARY_SIGN_IN",
-        }
-    }
-
     /// The name of the SSM parameter for a function whose `KEYS_PATH` is `path`, `/halqa/<stage>/<function>`. Keys that
     /// functions share are in `/halqa/<stage>/public` and `/halqa/<stage>/edge`.
     pub fn parameter(self, path: &str) -> String {
@@ -75,11 +66,11 @@ pub struct Keys(HashMap<&'static str, SecretString>);
 impl Keys {
     /// Takes all keys that are set in `settings`.
     pub fn from_settings(settings: &Settings) -> Self {
-        let key_in_settings = |key: Key| {
+        let key_in_settings = |key: &Key| {
             let value = settings.optional(key.setting())?;
             Some((key.setting(), SecretString::from(value)))
         };
-        Self(Key::ALL.into_iter().filter_map(key_in_settings).collect())
+        Self(Key::ALL.iter().filter_map(key_in_settings).collect())
     }
 
     /// Reads the keys `wanted` from SSM below the setting `KEYS_PATH`, in one request; from `settings` when `KEYS_PATH`
@@ -147,10 +138,9 @@ mod tests {
 
     #[test]
     fn key_parameter_is_per_function_or_shared_when_public() {
-        assert_eq!(Key::Sealing.parameter("/halqa/prod/auth"), "/halqa/prod/auth/SEALING_KEYS");
-        assert_eq!(
-            Key::TokenPublic.parameter("/halqa/prod/auth"),
-            "/halqa/prod/public/TOKEN_PUBLIC_KEYS"
-        );
+        let [own, shared] =
+            [Key::Sealing, Key::TokenPublic].map(|key| key.parameter("/halqa/prod/auth"));
+        assert_eq!(own, "/halqa/prod/auth/SEALING_KEYS");
+        assert_eq!(shared, "/halqa/prod/public/TOKEN_PUBLIC_KEYS");
     }
 }

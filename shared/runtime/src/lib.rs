@@ -179,7 +179,7 @@ pub fn is_connect_error(error: &(dyn error::Error + 'static)) -> bool {
 }
 
 /// The messages of `error` and its sources in one line.
-fn chain(error: &(dyn error::Error + 'static)) -> String {
+pub fn chain(error: &(dyn error::Error + 'static)) -> String {
     let messages = successors(Some(error), |&error| error.source()).map(ToString::to_string);
     messages.collect::<Vec<_>>().join(": ")
 }

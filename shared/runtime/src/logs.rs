@@ -29,8 +29,11 @@ use crate::Clock;
 /// call has no effect.
 pub fn log_as_json(namespace: Option<&str>) {
     let lines = fmt::layer().json().flatten_event(true).with_target(false).with_current_span(false);
-    let metrics =
-        namespace.map(|name| Metrics::new(name.to_owned(), std::io::stdout, Clock::default()));
+    let metrics = namespace.map(|name| Metrics {
+        namespace: name.to_owned(),
+        writer: std::io::stdout,
+        clock: Clock::default(),
+    });
     let _ = tracing_subscriber::registry()
         .with(LevelFilter::INFO)
         .with(lines.without_time())
@@ -49,12 +52,6 @@ struct Metrics<W> {
     namespace: String,
     writer: W,
     clock: Clock,
-}
-
-impl<W> Metrics<W> {
-    const fn new(namespace: String, writer: W, clock: Clock) -> Self {
-        Self { namespace, writer, clock }
-    }
 }
 
 impl<S: Subscriber, W: for<'a> MakeWriter<'a> + 'static> Layer<S> for Metrics<W> {
@@ -125,8 +122,11 @@ mod tests {
     fn only_events_with_a_metric_write_a_metric_line() {
         let lines = Lines::default();
         let writer = lines.clone();
-        let metrics =
-            Metrics::new("Halqa/test".to_owned(), move || writer.clone(), Clock::default());
+        let metrics = Metrics {
+            namespace: "Halqa/test".to_owned(),
+            writer: move || writer.clone(),
+            clock: Clock::default(),
+        };
         let _guard = tracing_subscriber::registry().with(metrics).set_default();
         tracing::info!(count = 3_u64, "no metric");
         tracing::warn!(metric = "UnknownMessages", "one");
@@ -134,19 +134,11 @@ mod tests {
         let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
         let metric_lines: Vec<Value> =
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(
-            (
-                metric_lines.len(),
-                &metric_lines[0]["UnknownMessages"],
-                &metric_lines[1]["DeadLetters"]
-            ),
-            (2, &json!(1), &json!(3))
-        );
-        let directive = &metric_lines[1]["_aws"]["CloudWatchMetrics"][0];
-        assert_eq!(
-            (&directive["Namespace"], &directive["Metrics"][0]["Name"]),
-            (&json!("Halqa/test"), &json!("DeadLetters"))
-        );
-        assert!(metric_lines[0]["_aws"]["Timestamp"].is_number());
+        let [one, three] = &metric_lines[..] else { panic!("{text}") };
+        assert_eq!((&one["UnknownMessages"], &three["DeadLetters"]), (&json!(1), &json!(3)));
+        let directive = &three["_aws"]["CloudWatchMetrics"][0];
+        assert_eq!(directive["Namespace"], "Halqa/test");
+        assert_eq!(directive["Metrics"][0]["Name"], "DeadLetters");
+        assert!(one["_aws"]["Timestamp"].is_number());
     }
 }

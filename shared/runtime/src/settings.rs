@@ -7,9 +7,10 @@ use std::{collections::HashMap, fmt, str::FromStr, sync::Arc, time::Duration};
 #[derive(Clone, Default)]
 pub struct Settings(Arc<HashMap<String, String>>);
 
-impl FromIterator<(String, String)> for Settings {
-    fn from_iter<I: IntoIterator<Item = (String, String)>>(settings: I) -> Self {
-        Self(Arc::new(settings.into_iter().collect()))
+impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Settings {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(settings: I) -> Self {
+        let settings = settings.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Self(Arc::new(settings.collect()))
     }
 }
 
@@ -170,7 +171,7 @@ mod tests {
             ("http://example.org", false),
             ("ftp://localhost", false),
         ] {
-            let settings = Settings::from_iter([("AWS_ENDPOINT_URL".to_owned(), value.to_owned())]);
+            let settings = Settings::from_iter([("AWS_ENDPOINT_URL", value)]);
             assert_eq!(settings.url("AWS_ENDPOINT_URL").is_ok(), valid, "{value}");
         }
     }

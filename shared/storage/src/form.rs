@@ -13,7 +13,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::{Objects, StorageError};
+use crate::{Objects, StorageError, rejected};
 
 /// The longest validity of a form or a link.
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -75,13 +75,12 @@ impl Objects {
         valid_for: Duration,
         now: Instant,
     ) -> Result<String, StorageError> {
-        let rejected = |cause: String| StorageError::Rejected(cause);
-        HeaderValue::from_str(content_type).map_err(|error| rejected(error.to_string()))?;
+        HeaderValue::from_str(content_type).map_err(rejected)?;
         let presigning = PresigningConfig::builder()
             .start_time(SystemTime::from(now.timestamp()))
             .expires_in(check_validity(valid_for)?)
             .build()
-            .map_err(|error| rejected(error.to_string()))?;
+            .map_err(rejected)?;
         let request = self.client.get_object().bucket(&self.bucket).key(key);
         let link = request
             .response_content_disposition(disposition(name, content_type))
@@ -96,8 +95,7 @@ fn check_validity(valid_for: Duration) -> Result<Duration, StorageError> {
     if (Duration::from_secs(1)..=WEEK).contains(&valid_for) {
         Ok(valid_for)
     } else {
-        let cause = "a signature must be valid for one second to one week".to_owned();
-        Err(StorageError::Rejected(cause))
+        Err(rejected("a signature must be valid for one second to one week"))
     }
 }
 

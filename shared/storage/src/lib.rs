@@ -17,7 +17,6 @@ use aws_sdk_s3::{
         timeout::TimeoutConfig,
     },
     error::{ProvideErrorMetadata, SdkError},
-    primitives::ByteStream,
 };
 use bytes::Bytes;
 use runtime::{Aws, ConfigError, Settings, Unavailable};
@@ -66,7 +65,7 @@ impl<E: Error + ProvideErrorMetadata + 'static> From<SdkError<E>> for StorageErr
             SdkError::ServiceError(_) if !matches!(status, Some(200 | 429 | 500..)) => {
                 Self::Rejected(cause)
             }
-            _ => Self::Unavailable(Unavailable(cause)),
+            _ => unavailable(cause),
         }
     }
 }
@@ -141,17 +140,18 @@ impl Objects {
     pub async fn get(&self, key: &str) -> Result<Option<Bytes>, StorageError> {
         let request = self.client.get_object().bucket(&self.bucket).key(key);
         let object = async {
-            match request.send().await {
+            let object = match request.send().await {
                 // Without `s3:ListBucket` S3 answers 403 for a missing object.
-                Err(error) if matches!(status(&error), Some(403 | 404)) => Ok(None),
-                object => read_body(object?.body).await.map(Some),
-            }
+                Err(error) if matches!(status(&error), Some(403 | 404)) => return Ok(None),
+                object => object?,
+            };
+            let body = object.body.collect().await.map_err(unavailable)?;
+            Ok(Some(body.into_bytes()))
         };
         // The SDK's time-out does not cover the body.
-        tokio::time::timeout(TIMEOUT, object).await.unwrap_or_else(|_| {
-            let cause = "the object was not received in time".to_owned();
-            Err(StorageError::Unavailable(Unavailable(cause)))
-        })
+        tokio::time::timeout(TIMEOUT, object)
+            .await
+            .unwrap_or_else(|_| Err(unavailable("the object was not received in time")))
     }
 
     /// Describes the object at `key`; `None` when it does not exist
@@ -167,9 +167,7 @@ impl Objects {
         let size = length.and_then(|length| u64::try_from(length).ok());
         match (size, object.e_tag) {
             (Some(size), Some(etag)) => Ok(Some(ObjectHead { size, etag })),
-            _ => Err(StorageError::Rejected(
-                "the object has no content length or no ETag".to_owned(),
-            )),
+            _ => Err(rejected("the object has no content length or no ETag")),
         }
     }
 
@@ -184,13 +182,15 @@ impl Objects {
     }
 }
 
+fn unavailable(cause: impl ToString) -> StorageError {
+    StorageError::Unavailable(Unavailable(cause.to_string()))
+}
+
+fn rejected(cause: impl ToString) -> StorageError {
+    StorageError::Rejected(cause.to_string())
+}
+
 fn status<E>(error: &SdkError<E>) -> Option<u16> {
     let response = error.raw_response()?;
     Some(response.status().as_u16())
-}
-
-async fn read_body(body: ByteStream) -> Result<Bytes, StorageError> {
-    let body = body.collect().await;
-    body.map(|body| body.into_bytes())
-        .map_err(|error| StorageError::Unavailable(Unavailable(error.to_string())))
 }

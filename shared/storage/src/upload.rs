@@ -1,9 +1,8 @@
 //! The objects of a file: the one that its form uploads, and the one that links to it lead to.
 
 use domain::FileId;
-use runtime::Unavailable;
 
-use crate::{Objects, StorageError, status};
+use crate::{Objects, StorageError, status, unavailable};
 
 /// The key that the form of the file `id` names. Objects at such keys are never served; the bucket's lifecycle
 /// removes those that remain.
@@ -36,8 +35,7 @@ impl Objects {
             if object.is_none() {
                 return Ok(false);
             }
-            let cause = "the upload was replaced while it was moved".to_owned();
-            return Err(StorageError::Unavailable(Unavailable(cause)));
+            return Err(unavailable("the upload was replaced while it was moved"));
         }
         self.delete(&upload).await?;
         Ok(true)

@@ -153,7 +153,7 @@ async fn refused_change_of_an_address_is_not_counted() {
 #[tokio::test]
 async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
     let world = World::new().await;
-    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin).granted(Grant::ALL)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin).granted(&Grant::ALL)).await;
     let ungranted = world.person(Profile::CommitteeAdmin).await;
     let member = world.account(Profile::Member).await;
     for payload in [

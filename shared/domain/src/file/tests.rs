@@ -3,14 +3,11 @@ use super::*;
 #[test]
 fn writes_end_after_the_form_and_after_calls_before_the_deletion() {
     let stored = |deleted_at: Option<&str>| {
-        let mut file = serde_json::json!({
+        let file = serde_json::json!({
             "fileID": "0198c0de-0000-7000-8000-00000000000e", "userID": "0198c0de-0000-7000-8000-000000000001",
             "name": "a.txt", "contentType": "text/plain", "size": 5, "visibility": "private", "status": "DELETED",
-            "createdAt": "2026-11-20T11:00:00.000Z",
+            "createdAt": "2026-11-20T11:00:00.000Z", "deletedAt": deleted_at,
         });
-        if let Some(at) = deleted_at {
-            file["deletedAt"] = at.into();
-        }
         let file: File = serde_json::from_value(file).unwrap();
         file.writes_end().to_string()
     };

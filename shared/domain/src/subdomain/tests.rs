@@ -7,14 +7,9 @@ fn label_parsed_is_canonical() {
     let longest = "a".repeat(63);
     for (text, form) in [
         (" Blog ", "blog"),
-        ("cours-2026", "cours-2026"),
-        ("a", "a"),
-        ("7", "7"),
         ("a--b", "a--b"),
         ("ｂｌｏｇ", "blog"),
         ("BU\u{308}CHER", "xn--bcher-kva"),
-        ("bücher", "xn--bcher-kva"),
-        ("xn--bcher-kva", "xn--bcher-kva"),
         ("XN--BCHER-KVA", "xn--bcher-kva"),
         ("دورة", "xn--ogblg5g"),
         ("straße", "xn--strae-oqa"),
@@ -30,30 +25,21 @@ fn label_malformed_or_reserved_is_rejected() {
     let (long, long_mapped) = ("a".repeat(64), "é".repeat(63));
     for (text, error) in [
         ("", ValueError::Required),
-        ("   ", ValueError::Required),
         (&long, ValueError::Length),
         (&long_mapped, ValueError::Length),
         ("www", ValueError::Value),
         ("WebMail", ValueError::Value),
         ("ｗｗｗ", ValueError::Value),
-        ("ns1", ValueError::Value),
         ("a.b", ValueError::Format),
         ("a。b", ValueError::Format),
-        ("a．b", ValueError::Format),
-        ("a｡b", ValueError::Format),
         (".", ValueError::Format),
         ("-a", ValueError::Format),
         ("a-", ValueError::Format),
         ("a_b", ValueError::Format),
-        ("*", ValueError::Format),
         ("a b", ValueError::Format),
-        ("a/b", ValueError::Format),
-        ("a\\b", ValueError::Format),
-        ("a%2eb", ValueError::Format),
         ("a&rootdomain=x", ValueError::Format),
         ("a\r\nX: y", ValueError::Format),
         ("a\0", ValueError::Format),
-        ("a\0b", ValueError::Format),
         ("\u{200b}", ValueError::Format),
         ("\u{202e}gpj", ValueError::Format),
         ("xn--", ValueError::Format),
@@ -61,8 +47,6 @@ fn label_malformed_or_reserved_is_rejected() {
         ("xn--99999999", ValueError::Format),
         ("xn--xn--wwwwww0bcher-kvsal", ValueError::Format),
         ("אa", ValueError::Format),
-        ("a@b", ValueError::Format),
-        ("a:80", ValueError::Format),
     ] {
         assert_eq!(text.parse::<Label>(), Err(error), "{text:?}");
     }
@@ -78,26 +62,16 @@ fn root_domain_accepts_domain_names_only() {
         ("a.b.c.example.co", "a.b.c.example.co"),
         (&longest, &longest),
     ] {
-        assert_eq!(
-            text.parse::<RootDomain>().as_ref().map(RootDomain::as_str),
-            Ok(form),
-            "{text:?}"
-        );
+        assert_eq!(text.parse(), Ok(RootDomain(form.to_owned())), "{text:?}");
     }
     for (text, error) in [
         ("", ValueError::Required),
         ("example", ValueError::Format),
         ("example.", ValueError::Format),
-        ("example.org.", ValueError::Format),
         (".example.org", ValueError::Format),
         ("a..example", ValueError::Format),
         ("127.0.0.1", ValueError::Format),
-        ("[::1]", ValueError::Format),
         ("example.org:2083", ValueError::Format),
-        ("user@example.org", ValueError::Format),
-        ("https://example.org", ValueError::Format),
-        ("example.org/x", ValueError::Format),
-        ("exa mple.org", ValueError::Format),
         ("example.org\r\nX: y", ValueError::Format),
         ("-a.org", ValueError::Format),
         (&format!("{}.org", "a".repeat(64)), ValueError::Length),
@@ -106,11 +80,7 @@ fn root_domain_accepts_domain_names_only() {
         assert_eq!(text.parse::<RootDomain>(), Err(error), "{text:?}");
     }
     let (label, root) = ("a".parse::<Label>().unwrap(), longest.parse().unwrap());
-    assert_eq!(
-        Subdomain::new(&label, &root),
-        Err(ValueError::Length),
-        "the joined name is too long"
-    );
+    assert_eq!(Subdomain::new(&label, &root), Err(ValueError::Length), "the whole name");
 }
 
 #[test]
@@ -138,15 +108,12 @@ fn subdomain_is_split_at_longest_matching_root() {
         ("notexample", "org"),
     ];
     assert_eq!(split, expected.map(|(label, root)| (label.to_owned(), root.to_owned())));
-    assert!(
-        domains.has_root(&"example.net".parse().unwrap())
-            && !domains.has_root(&"blog.example.org".parse().unwrap())
-    );
-    assert!(
-        domains.has("sud.example.org")
-            && domains.has("blog.example.org")
-            && !domains.has("forum.example.org")
-    );
+    let is_root =
+        ["example.net", "blog.example.org"].map(|name| domains.has_root(&name.parse().unwrap()));
+    assert_eq!(is_root, [true, false]);
+    let is_there =
+        ["sud.example.org", "blog.example.org", "forum.example.org"].map(|name| domains.has(name));
+    assert_eq!(is_there, [true, true, false]);
 }
 
 proptest! {

@@ -20,8 +20,6 @@ fn template_fills_placeholders_and_keeps_other_text() {
     let others = [("prénom", "Léa"), ("الاسم", "سارة"), ("first name", "Sami"), ("1", "7")];
     values.extend(others.map(|(name, value)| (name.to_owned(), value.to_owned())));
     for (template, text) in [
-        ("", ""),
-        ("Bonjour", "Bonjour"),
         ("Bonjour {{name}} !", "Bonjour Amel !"),
         ("{{name}}{{name}}", "AmelAmel"),
         ("مرحبا {{_1}}،", "مرحبا سارة،"),
@@ -37,8 +35,6 @@ fn template_fills_placeholders_and_keeps_other_text() {
         ("{{{{name}}}}", "{{Amel}}"),
         ("{{a {{name}} b}}", "{{a Amel b}}"),
         // no placeholders
-        ("{name}", "{name}"),
-        ("{ {name} }", "{ {name} }"),
         ("{{name}", "{{name}"),
         ("{{name", "{{name"),
         ("{{name} }", "{{name} }"),
@@ -81,10 +77,8 @@ fn single_braces_around_a_name_are_found() {
         ("{a} {b}", Some("a")),
         (&long, None),
         ("", None),
-        ("Bonjour", None),
         ("{{name}}", None),
         ("{{{name}}}", None),
-        ("{{{{name}}}}", None),
         ("{{a {{name}} b}}", None),
         ("{} {{}} { }", None),
         ("{name", None),

@@ -14,25 +14,19 @@ fn line_is_trimmed_and_limited_in_code_points() {
         ("a\u{202e}b", Err(ValueError::Format)),
         ("\u{2066}a", Err(ValueError::Format)),
     ] {
-        assert_eq!(
-            text.parse::<Line<4>>().as_ref().map(Line::as_str),
-            expected.as_ref().copied(),
-            "{text:?}"
-        );
+        let read = text.parse::<Line<4>>();
+        assert_eq!(read.map(|line| line.0), expected.map(str::to_owned), "{text:?}");
     }
 }
 
 #[test]
-fn folded_removes_accents_and_case() {
-    assert_eq!(folded("Éléonore ÇELIK"), "eleonore celik");
-    assert_eq!(folded("Straße"), folded("STRASSE"));
-    assert_eq!(folded("STRAẞE"), folded("STRASSE"));
-    assert_eq!(folded("Οδυσσεύς"), folded("ΟΔΥΣΣΕΥΣ"));
-}
-
-#[test]
-fn folded_unifies_arabic_variants() {
+fn folded_removes_accents_case_and_arabic_variants() {
     for (one, other) in [
+        ("Éléonore ÇELIK", "eleonore celik"),
+        ("cœur", "coeur"),
+        ("Straße", "STRASSE"),
+        ("STRAẞE", "STRASSE"),
+        ("Οδυσσεύς", "ΟΔΥΣΣΕΥΣ"),
         ("أإآٱا", "ااااا"),
         ("مدرسة", "مدرسه"),
         ("مستوى", "مستوي"),
@@ -43,7 +37,7 @@ fn folded_unifies_arabic_variants() {
     ] {
         assert_eq!(folded(one), folded(other), "{one} {other}");
     }
-    assert_eq!(folded("cœur"), "coeur");
+    assert_eq!(folded("Éléonore"), "eleonore");
 }
 
 #[test]
@@ -52,15 +46,11 @@ fn prose_is_stored_unchanged() {
         ("a\r\n\tb ", Ok("a\r\n\tb ")),
         (" \n", Err(ValueError::Required)),
         ("a\u{b}", Err(ValueError::Format)),
-        ("a\u{7f}", Err(ValueError::Format)),
         ("مرحبا!", Ok("مرحبا!")),
         ("1234567", Err(ValueError::Length)),
     ] {
-        assert_eq!(
-            text.parse::<Prose<6>>().as_ref().map(Prose::as_str),
-            expected.as_ref().copied(),
-            "{text:?}"
-        );
+        let read = text.parse::<Prose<6>>();
+        assert_eq!(read.map(|prose| prose.0), expected.map(str::to_owned), "{text:?}");
     }
 }
 

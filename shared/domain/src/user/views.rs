@@ -99,15 +99,8 @@ pub struct Card {
 
 impl From<User> for Card {
     fn from(user: User) -> Self {
-        Self {
-            user_id: user.user_id,
-            name: user.name,
-            last_name: user.last_name,
-            avatar: user.avatar,
-            profile: user.profile,
-            is_active: user.is_active,
-            committee_id: user.committee_id,
-        }
+        let User { user_id, name, last_name, avatar, profile, is_active, committee_id, .. } = user;
+        Self { user_id, name, last_name, avatar, profile, is_active, committee_id }
     }
 }
 

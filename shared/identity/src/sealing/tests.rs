@@ -2,7 +2,7 @@ use super::*;
 
 proptest::proptest! {
     #[test]
-    fn sealed_value_opens_only_with_same_place_and_known_key(plaintext: Vec<u8>, place in "[a-z#/]{0,12}", flipped in 0usize..1000) {
+    fn sealed_value_opens_only_with_same_place_and_known_key(plaintext: Vec<u8>, place in "[a-z#/]{0,12}") {
         let (old, new) = (NamedKey::generate("old"), NamedKey::generate("new"));
         let before = Sealer::new(vec![old.clone()]).unwrap();
         let sealed = before.seal(&plaintext, &place).unwrap();
@@ -10,11 +10,6 @@ proptest::proptest! {
         proptest::prop_assert_eq!(after.open(&sealed, &place), Ok(plaintext));
         proptest::prop_assert_eq!(after.open(&sealed, &format!("{place}x")), Err(UnsealError));
         proptest::prop_assert_eq!(Sealer::new(vec![new]).unwrap().open(&sealed, &place), Err(UnsealError));
-
-        let mut bytes = sealed.into_bytes();
-        let at = flipped % bytes.len();
-        bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
-        proptest::prop_assert_eq!(after.open(&String::from_utf8(bytes).unwrap(), &place), Err(UnsealError));
     }
 }
 

@@ -7,23 +7,14 @@ fn totp_secret_formats_agree_and_are_stable() {
     let user = UserId::new(uuid::Uuid::from_u128(7));
     let email: Email = "amel+a@example.org".parse().unwrap();
     let secrets = masked_secrets(&sealer, user, &email, false, None);
-    assert_eq!(HEXLOWER.decode(secrets.otp_hex.as_bytes()).unwrap(), secrets.otp_ascii.as_bytes());
-    assert_eq!(
-        BASE32_NOPAD.decode(secrets.otp_base32.as_bytes()).unwrap(),
-        secrets.otp_ascii.as_bytes()
-    );
-    assert!(
-        secrets.otp_auth_url.starts_with("otpauth://totp/Halqa:amel%2Ba%40example.org?"),
-        "{}",
-        secrets.otp_auth_url
-    );
-    assert!(secrets.otp_auth_url.ends_with(&format!("&secret={}", secrets.otp_base32)));
+    let (ascii, url) = (secrets.otp_ascii.as_bytes(), &secrets.otp_auth_url);
+    assert_eq!(HEXLOWER.decode(secrets.otp_hex.as_bytes()).unwrap(), ascii);
+    assert_eq!(BASE32_NOPAD.decode(secrets.otp_base32.as_bytes()).unwrap(), ascii);
+    assert!(url.starts_with("otpauth://totp/Halqa:amel%2Ba%40example.org?"), "{url}");
+    assert!(url.ends_with(&format!("&secret={}", secrets.otp_base32)));
     assert_eq!(masked_secrets(&sealer, user, &email, false, None), secrets);
     let verified = masked_secrets(&sealer, user, &email, true, None);
-    assert_eq!(
-        (verified.otp_hex.as_str(), verified.otp_ascii.as_str(), verified.otp_base32.as_str()),
-        ("", "", "")
-    );
+    assert_eq!([verified.otp_hex, verified.otp_ascii, verified.otp_base32], ["", "", ""]);
     assert!(!verified.otp_auth_url.contains("secret="));
 }
 
@@ -50,11 +41,8 @@ fn totp_codes_match_rfc_6238() {
         }
     }
     for malformed in ["", "28708", "2870822", "28708a", "٢٨٧٠٨٢", " 287082", "+87082"] {
-        assert_eq!(
-            secret.step_of(malformed, Instant::from_unix_milliseconds(59_000), 0),
-            None,
-            "{malformed}"
-        );
+        let now = Instant::from_unix_milliseconds(59_000);
+        assert_eq!(secret.step_of(malformed, now, 0), None, "{malformed}");
     }
 }
 

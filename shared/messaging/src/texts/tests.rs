@@ -1,11 +1,13 @@
-use domain::outbox::Notification::*;
+use domain::{
+    outbox::Notification::*,
+    segments::{Encoding, Measured, measure},
+};
 use proptest::prelude::*;
 
 use super::{part::escaped, *};
 
 const URL: &str = "https://halqa.example";
-const KINDS: [CodeKind; 4] =
-    [CodeKind::Email, CodeKind::Phone, CodeKind::Reset, CodeKind::Passwordless];
+const MOMENT: &str = "le 21 novembre 2026 à 13 h 26 (heure de Tunis)";
 
 fn code(kind: CodeKind, digits: &str, link: &str) -> Notification {
     Code {
@@ -17,8 +19,13 @@ fn code(kind: CodeKind, digits: &str, link: &str) -> Notification {
     }
 }
 
-fn email(text: &str) -> Email {
-    text.parse().unwrap()
+/// The mail to the person `name` with the address `to`.
+fn mail(notification: &Notification, name: &str, to: &str) -> Mail {
+    super::mail(notification, name, &to.parse().unwrap(), URL, Language::French)
+}
+
+fn sms(notification: &Notification) -> Option<String> {
+    super::sms(notification, Language::French)
 }
 
 fn at(text: &str) -> Instant {
@@ -32,21 +39,26 @@ fn new_device(browser: &str, os: &str, device: &str, ip: &str) -> Notification {
 
 /// One notification of each kind except codes.
 fn events(at: Instant) -> Vec<Notification> {
-    let otp_disabled = |by_administrator| OtpDisabled { at, by_administrator };
     let ip = "2001:db8:1234:5678:9012:3456:7890:1234";
-    let mut events = passkeys::tests::events(at);
-    events.extend([
+    let mut events = vec![
         new_device("Firefox", "Linux", "desktop", ip),
         PasswordRemoved { at },
         OtpEnabled { at },
-        otp_disabled(false),
-        otp_disabled(true),
         EmailChangeRequested { at },
         EmailChanged { at },
         PhoneChanged { at },
         RecoveryCodeUsed { left: 0, at },
         RecoveryCodeUsed { left: 9, at },
-    ]);
+        PasskeyAdded { at },
+        PasskeyRemoved { at },
+        PasskeyRefused { at },
+        PasskeyRegistrationRefused { at },
+    ];
+    for yes in [false, true] {
+        events.push(OtpDisabled { at, by_administrator: yes });
+        events.push(PasswordChanged { at, has_passkeys: yes });
+        events.push(PasskeysRemoved { at, by_administrator: yes });
+    }
     events
 }
 
@@ -55,34 +67,24 @@ fn runs(text: &str) -> Vec<&str> {
 }
 
 fn assert_mail(mail: &Mail, digits: &[&str]) {
-    assert_eq!(runs(&mail.text), digits, "{}", mail.text);
-    assert_eq!(runs(&mail.html), digits, "{}", mail.html);
-    assert!(
-        runs(&mail.subject).is_empty() && !mail.subject.chars().any(char::is_control),
-        "{}",
-        mail.subject
-    );
-    assert!(!mail.subject.is_empty() && mail.subject.chars().count() <= 70, "{}", mail.subject);
-    for body in [&mail.text, &mail.html] {
+    let Mail { subject, text, html } = mail;
+    assert!(runs(subject).is_empty() && !subject.contains(char::is_control), "{subject}");
+    assert!((1..=70).contains(&subject.chars().count()), "{subject}");
+    for body in [text, html] {
+        assert_eq!(runs(body), digits, "{body}");
         assert!(body.lines().all(|line| !line.chars().any(char::is_control)), "{body:?}");
         assert!(body.lines().all(|line| line.len() < 998), "RFC 5322 §2.1.1: {body}");
     }
     for forbidden in [" :", " ;", " !", " ?", "'"] {
-        assert!(!mail.text.contains(forbidden), "{forbidden} in {}", mail.text);
+        assert!(!text.contains(forbidden), "{forbidden} in {text}");
     }
 }
 
 #[test]
 fn mail_contains_its_code_once_others_none() {
-    for kind in KINDS {
+    for kind in CodeKind::ALL {
         for link in ["", "abcdefGHIJKL"] {
-            let mail = mail(
-                &code(kind, "048213", link),
-                "Amina",
-                &email("amina123456@example.org"),
-                URL,
-                Language::French,
-            );
+            let mail = mail(&code(kind, "048213", link), "Amina", "amina123456@example.org");
             assert_mail(&mail, &["048213"]);
             for words in [&mail.text, &mail.html] {
                 for part in [
@@ -98,13 +100,9 @@ fn mail_contains_its_code_once_others_none() {
         }
     }
     for notification in events(at("2026-11-21T12:26:00Z")) {
-        let mail = mail(&notification, "Amina", &email("amina@example.org"), URL, Language::French);
+        let mail = mail(&notification, "Amina", "amina@example.org");
         assert_mail(&mail, &[]);
-        assert!(
-            mail.text.contains("le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
-            "{}",
-            mail.text
-        );
+        assert!(mail.text.contains(MOMENT), "{}", mail.text);
         assert!(mail.text.contains("l’administrateur de votre comité"), "{}", mail.text);
         assert!(!mail.html.contains("href"), "{}", mail.html);
     }
@@ -116,7 +114,7 @@ fn first_mail_has_a_second_link_that_removes_the_account() {
     if let Code { removal, .. } = &mut first {
         *removal = Some("ghijkl".to_owned());
     }
-    let text = mail(&first, "", &email("amina@example.org"), URL, Language::French).text;
+    let text = mail(&first, "", "amina@example.org").text;
     let (_, links) = text.split_once("/email-verification#code=abcDEF").unwrap();
     let second = format!("{URL}/not-me#code=ghijkl&email=amina%40example.org\n");
     assert!(links.contains(&second), "{text}");
@@ -124,55 +122,39 @@ fn first_mail_has_a_second_link_that_removes_the_account() {
 
 #[test]
 fn code_link_points_to_page_of_its_kind() {
-    let to = email("o'neil+2026@example.org");
+    let to = "o'neil+2026@example.org";
     let address = "o%27neil%2B%32%30%32%36%40example.org";
     for (kind, page) in [
         (CodeKind::Passwordless, "/passwordless#code=abcDEF".to_owned()),
         (CodeKind::Reset, format!("/reset-password#code=abcDEF&email={address}")),
         (CodeKind::Email, format!("/email-verification#code=abcDEF&email={address}")),
     ] {
-        let with_link = mail(&code(kind, "123456", "abcDEF"), "Amina", &to, URL, Language::French);
+        let Mail { text, html, .. } = mail(&code(kind, "123456", "abcDEF"), "Amina", to);
         let url = format!("{URL}{page}");
-        assert!(with_link.text.contains(&format!("{url}\n")), "{}", with_link.text);
-        assert_eq!(with_link.text.matches("https://").count(), 1);
+        assert!(text.contains(&format!("{url}\n")), "{text}");
         let in_html = escaped(&url);
-        assert!(with_link.html.contains(&format!("<a href=\"{in_html}\"")), "{}", with_link.html);
-        assert!(with_link.html.contains(&format!("<br>{in_html}</p>")), "{}", with_link.html);
-        assert_eq!(with_link.html.matches("https://").count(), 2);
+        assert!(html.contains(&format!("<a href=\"{in_html}\"")), "{html}");
+        assert!(html.contains(&format!("<br>{in_html}</p>")), "{html}");
+        assert_eq!([&text, &html].map(|body| body.matches("https://").count()), [1, 2]);
 
-        let Mail { text, html, .. } =
-            mail(&code(kind, "123456", ""), "Amina", &to, URL, Language::French);
+        let Mail { text, html, .. } = mail(&code(kind, "123456", ""), "Amina", to);
         assert!(!text.contains("://") && !html.contains("://"), "{html}");
     }
-    let phone =
-        mail(&code(CodeKind::Phone, "123456", "abcDEF"), "Amina", &to, URL, Language::French);
+    let phone = mail(&code(CodeKind::Phone, "123456", "abcDEF"), "Amina", to);
     assert!(!phone.text.contains("://") && !phone.html.contains("://"));
 }
 
 #[test]
 fn sms_is_one_gsm7_segment() {
-    // 3GPP TS 23.038 §6.2.1, without the escape character
-    let basic = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?\
-             ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
-    assert_eq!(basic.chars().count(), 127);
-    for kind in KINDS {
-        let text = sms(&code(kind, "048213", "abcdef"), Language::French).unwrap();
-        assert!(text.starts_with("Halqa: ") && text.chars().count() <= 160, "{text}");
-        assert!(text.chars().all(|letter| basic.contains(letter)), "{text}");
+    for kind in CodeKind::ALL {
+        let text = sms(&code(kind, "048213", "abcdef")).unwrap();
+        assert!(text.starts_with("Halqa: "), "{text}");
+        assert_eq!(measure(&text), Measured { encoding: Encoding::Gsm7, segments: 1 }, "{text}");
         assert_eq!(runs(&text), ["048213"]);
     }
     let connection = "Halqa: votre code de connexion est 123456. Il est valable 10 minutes. Ne le communiquez à personne.";
-    assert_eq!(
-        sms(&code(CodeKind::Passwordless, "123456", ""), Language::French).as_deref(),
-        Some(connection)
-    );
-    assert!(
-        events(at("2026-11-21T12:26:00Z")).iter().all(|notification| sms(
-            notification,
-            Language::French
-        )
-        .is_none())
-    );
+    assert_eq!(sms(&code(CodeKind::Passwordless, "123456", "")).as_deref(), Some(connection));
+    assert!(events(at("2026-11-21T12:26:00Z")).iter().all(|event| sms(event).is_none()));
 }
 
 #[test]
@@ -195,13 +177,7 @@ fn greeting_unsafe_name_escaped_or_dropped() {
         ("Gagnez sur evil.example", "Bonjour,", "Bonjour,"),
         ("http://evil", "Bonjour,", "Bonjour,"),
     ] {
-        let mail = mail(
-            &code(CodeKind::Reset, "048213", "abc"),
-            name,
-            &email("a@example.org"),
-            URL,
-            Language::French,
-        );
+        let mail = mail(&code(CodeKind::Reset, "048213", "abc"), name, "a@example.org");
         assert!(mail.text.starts_with(&format!("{greeting}\n\n")), "{}", mail.text);
         assert!(mail.html.contains(&format!("<p>{in_html}</p>")), "{}", mail.html);
     }
@@ -209,38 +185,22 @@ fn greeting_unsafe_name_escaped_or_dropped() {
 
 #[test]
 fn new_device_mail_lists_device_in_french() {
-    let to = email("a@example.org");
+    let ip = "197.0.2.1";
     for (notification, expected) in [
-        (
-            new_device("Chrome", "Android", "mobile", "197.0.2.1"),
-            ["Chrome", "Android", "téléphone", "197.0.2.1"],
-        ),
-        (
-            new_device("Safari", "iOS", "tablet", "197.0.2.1"),
-            ["Safari", "iOS", "tablette", "197.0.2.1"],
-        ),
+        (new_device("Chrome", "Android", "mobile", ip), ["Chrome", "Android", "téléphone", ip]),
+        (new_device("Safari", "iOS", "tablet", ip), ["Safari", "iOS", "tablette", ip]),
         (
             new_device("unknown", "unknown", "unknown", ""),
             ["inconnu", "inconnu", "inconnu", "inconnue"],
         ),
-        (
-            new_device("<i>", "a\r\nb", "123456", "2001:db8::1"),
-            ["<i>", "ab", "inconnu", "2001:db8::1"],
-        ),
+        (new_device("<i>", "a\r\nb", "123456", ip), ["<i>", "ab", "inconnu", ip]),
     ] {
-        let mail = mail(&notification, "Amina", &to, URL, Language::French);
+        let Mail { text, html, .. } = mail(&notification, "Amina", "a@example.org");
         let names = ["Navigateur", "Système", "Appareil", "Adresse IP"];
-        let moment = "le 21 novembre 2026 à 13 h 26 (heure de Tunis)";
-        for (name, value) in names.into_iter().zip(expected).chain([("Quand", moment)]) {
-            assert!(mail.text.contains(&format!("- {name}\u{a0}: {value}\n")), "{}", mail.text);
-            assert!(
-                mail.html.contains(&format!(
-                    "<li>{name}\u{a0}: <strong>{}</strong></li>",
-                    escaped(value)
-                )),
-                "{}",
-                mail.html
-            );
+        for (name, value) in names.into_iter().zip(expected).chain([("Quand", MOMENT)]) {
+            assert!(text.contains(&format!("- {name}\u{a0}: {value}\n")), "{text}");
+            let item = format!("<li>{name}\u{a0}: <strong>{}</strong></li>", escaped(value));
+            assert!(html.contains(&item), "{html}");
         }
     }
 }
@@ -248,7 +208,7 @@ fn new_device_mail_lists_device_in_french() {
 #[test]
 fn moment_uses_tunis_time() {
     for (instant, expected) in [
-        ("2026-11-21T12:26:59Z", "le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
+        ("2026-11-21T12:26:59Z", MOMENT),
         ("2026-07-31T23:05:00Z", "le 1er août 2026 à 0 h 05 (heure de Tunis)"),
         ("2026-12-31T23:00:00Z", "le 1er janvier 2027 à 0 h 00 (heure de Tunis)"),
         ("2028-02-29T08:09:00Z", "le 29 février 2028 à 9 h 09 (heure de Tunis)"),
@@ -262,16 +222,8 @@ fn moment_uses_tunis_time() {
 
 #[test]
 fn recovery_code_mail_counts_remaining_codes() {
-    let text = |left| {
-        mail(
-            &RecoveryCodeUsed { left, at: at("2026-11-21T12:26:00Z") },
-            "",
-            &email("a@example.org"),
-            URL,
-            Language::French,
-        )
-        .text
-    };
+    let at = at("2026-11-21T12:26:00Z");
+    let text = |left| mail(&RecoveryCodeUsed { left, at }, "", "a@example.org").text;
     assert!(text(0).contains("Il ne vous en reste aucun"));
     assert!(text(1).contains("Il vous en reste 1."));
 }
@@ -286,16 +238,16 @@ proptest! {
         link in "[A-Za-z]{0,64}",
         milliseconds in any::<i64>(),
     ) {
-        let to = email(&format!("{local}@example.org"));
-        for kind in KINDS {
-            let mail = mail(&code(kind, &digits, &link), &name, &to, URL, Language::French);
+        let to = format!("{local}@example.org");
+        for kind in CodeKind::ALL {
+            let mail = mail(&code(kind, &digits, &link), &name, &to);
             prop_assert_eq!(runs(&mail.text), [&digits]);
             prop_assert_eq!(runs(&mail.html), [&digits]);
             prop_assert!(!mail.html.contains("<script") && mail.html.matches("<a ").count() <= 1);
         }
         let device = new_device(&word, &word, &word, &word);
         for notification in events(Instant::from_unix_milliseconds(milliseconds)).into_iter().chain([device]) {
-            let mail = mail(&notification, &name, &to, URL, Language::French);
+            let mail = mail(&notification, &name, &to);
             prop_assert!(runs(&mail.text).is_empty() && runs(&mail.html).is_empty());
             prop_assert!(!mail.text.chars().any(|c| c.is_control() && c != '\n'));
         }

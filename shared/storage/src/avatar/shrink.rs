@@ -79,14 +79,7 @@ mod tests {
         let out = shrink(&three.into());
         assert_eq!((out.get_pixel(0, 0).0[0], out.get_pixel(1, 0).0[0]), (30, 190));
         // White next to transparent black becomes half-transparent white.
-        let edge =
-            RgbaImage::from_fn(
-                1024,
-                2,
-                |x, _| {
-                    if x % 2 == 0 { Rgba([255; 4]) } else { Rgba([0; 4]) }
-                },
-            );
+        let edge = RgbaImage::from_fn(1024, 2, |x, _| Rgba([[255; 4], [0; 4]][x as usize % 2]));
         assert!(shrink(&edge.into()).pixels().all(|pixel| pixel.0 == [255, 255, 255, 128]));
     }
 

@@ -63,12 +63,12 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
         scans
     };
     // Each AC scan: 16 runs of ends of block, 15 bits each.
-    let mut runs = vec![dc(3)];
-    runs.extend((0..31).map(|at: u8| (vec![at % 3 + 1], [1, 63, 0], vec![0; 32])));
-    let mut refined_runs = vec![dc(3)];
-    refined_runs.extend((0..31).map(|at: u8| (vec![at % 3 + 1], [1, 63, 0x10], vec![0; 32])));
-    let mut noisy = vec![dc(3)];
-    noisy.extend((0..31).map(|at: u8| (vec![at % 3 + 1], [1, 63, 0x10], vec![0; 125_000])));
+    let runs = |approximation, length| {
+        let mut scans = vec![dc(3)];
+        let scan = |at: u8| (vec![at % 3 + 1], [1, 63, approximation], vec![0; length]);
+        scans.extend((0..31).map(scan));
+        plain(&[0x11; 3], true, scans).file()
+    };
     let extended_xmp = {
         let name = b"http://ns.adobe.com/xmp/extension/\0";
         segment(0xE1, &[&name[..], &[b'a'; 32], &[0, 1, 0, 0], &[0, 0, 1, 0]].concat())
@@ -84,63 +84,52 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
     let xmps = |xmps, markers| {
         small([extended_xmp.repeat(xmps), segment(0xE0, b"").repeat(markers)].concat())
     };
-    let lone = |count: usize| {
-        (0..count).map(|_| (vec![1], [0, 63, 0], vec![0; 62_500])).collect::<Vec<_>>()
-    };
-    let short = |count: usize, length| {
-        (0..count).map(|_| (vec![1], [0, 63, 0], vec![0; length])).collect::<Vec<_>>()
-    };
+    let lone = |count, length| vec![(vec![1], [0, 63, 0], vec![0; length]); count];
     let wide = |extras, scans| {
         Jpeg { size: (16_384, 976), extras, ..plain(&[0x11; 3], false, scans) }.file()
     };
     let odd = |components: &'static [u8], size| {
         Jpeg { size, ..plain(components, true, refine(1, components.len() as u8)) }.file()
     };
+    let sequential = |components: &'static [u8]| {
+        let count = components.len() as u8;
+        let scan = (all(count), [0, 63, 0], vec![0; 62_500 * components.len()]);
+        plain(components, false, vec![scan]).file()
+    };
+    let huffman = [&[0, 1][..], &[0; 16]].concat();
+    let quantization = [&[0][..], &[1; 64]].concat();
+    let profile = [&b"ICC_PROFILE\0\x01\x01"[..], &[7; 60_000]].concat();
     vec![
-        (
-            "jpeg: sequential, 16 MP",
-            plain(&[0x11; 3], false, vec![(all(3), [0, 63, 0], vec![0; 187_500])]).file(),
-        ),
-        (
-            "jpeg: sequential CMYK, 16 MP",
-            plain(&[0x11; 4], false, vec![(all(4), [0, 63, 0], vec![0; 250_000])]).file(),
-        ),
+        ("jpeg: sequential, 16 MP", sequential(&[0x11; 3])),
+        ("jpeg: sequential CMYK, 16 MP", sequential(&[0x11; 4])),
         ("jpeg: progressive, 32 scans, 16 MP", plain(&[0x11; 3], true, refine(30, 3)).file()),
         ("jpeg: progressive, 40 scans, 16 MP", plain(&[0x11; 3], true, refine(39, 3)).file()),
         ("jpeg: progressive CMYK, 32 scans, 16 MP", plain(&[0x11; 4], true, refine(30, 4)).file()),
-        ("jpeg: progressive, runs, 16 MP", plain(&[0x11; 3], true, runs).file()),
-        ("jpeg: progressive, refined runs, 16 MP", plain(&[0x11; 3], true, refined_runs).file()),
-        ("jpeg: progressive, refined blocks, 16 MP", plain(&[0x11; 3], true, noisy).file()),
+        ("jpeg: progressive, runs, 16 MP", runs(0, 32)),
+        ("jpeg: progressive, refined runs, 16 MP", runs(0x10, 32)),
+        ("jpeg: progressive, refined blocks, 16 MP", runs(0x10, 125_000)),
         ("jpeg: progressive CMYK 4 by 4", odd(&[0x44, 0x44, 0x44, 0x44], (16_100, 993))),
         ("jpeg: progressive CMYK 4 by 1", odd(&[0x41, 0x14, 0x44, 0x44], (993, 16_100))),
-        ("jpeg: a scan of a component, 66 times, 16 MP", plain(&[0x11; 3], false, lone(66)).file()),
-        ("jpeg: 280,000 short scans, 16 MP", wide(Vec::new(), short(280_000, 2))),
-        ("jpeg: 280,000 empty scans, 16 MP", wide(segment(0xDD, &[0, 1]), short(280_000, 2))),
+        (
+            "jpeg: a scan of a component, 66 times, 16 MP",
+            plain(&[0x11; 3], false, lone(66, 62_500)).file(),
+        ),
+        ("jpeg: 280,000 short scans, 16 MP", wide(Vec::new(), lone(280_000, 2))),
+        ("jpeg: 280,000 empty scans, 16 MP", wide(segment(0xDD, &[0, 1]), lone(280_000, 2))),
         (
             "jpeg: 100,000 longer scans, 16 MP",
-            wide(segment(0xDD, &[0xFF, 0xFF]), short(100_000, 30)),
+            wide(segment(0xDD, &[0xFF, 0xFF]), lone(100_000, 30)),
         ),
         ("jpeg: 53,000 extended XMP", xmps(53_000, 0)),
         ("jpeg: 25,000 extended XMP, 500,000 markers", xmps(25_000, 500_000)),
         ("jpeg: 60 extended XMP, 1,000,000 markers", xmps(60, 1_000_000)),
-        (
-            "jpeg: 190,000 Huffman tables",
-            small(segment(0xC4, &[&[0, 1][..], &[0; 16]].concat()).repeat(180_000)),
-        ),
+        ("jpeg: 190,000 Huffman tables", small(segment(0xC4, &huffman).repeat(180_000))),
         (
             "jpeg: 3,000 Huffman tables in one",
-            small(segment(0xC4, &[&[0, 1][..], &[0; 16]].concat().repeat(3_600)).repeat(60)),
+            small(segment(0xC4, &huffman.repeat(3_600)).repeat(60)),
         ),
-        (
-            "jpeg: 60,000 quantization tables",
-            small(segment(0xDB, &[&[0][..], &[1; 64]].concat()).repeat(60_000)),
-        ),
-        (
-            "jpeg: profile of 4 MB",
-            small(
-                segment(0xE2, &[&b"ICC_PROFILE\0\x01\x01"[..], &[7; 60_000]].concat()).repeat(69),
-            ),
-        ),
+        ("jpeg: 60,000 quantization tables", small(segment(0xDB, &quantization).repeat(60_000))),
+        ("jpeg: profile of 4 MB", small(segment(0xE2, &profile).repeat(69))),
         ("jpeg: 200,000 profiles", small(segment(0xE2, b"ICC_PROFILE\0\x01\x01a").repeat(200_000))),
         (
             "jpeg: 65,535 by 65,535",

@@ -22,31 +22,19 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
     let itxt = chunk(b"iTXt", &[b"a\0\x01\0\0\0", &bomb[..]].concat());
     let texts = chunk(b"tEXt", b"a\0b").repeat(270_000);
     let iccps = [chunk(b"iCCP", b"a\0\0x"), iccp.clone()].concat();
+    let palette = [chunk(b"PLTE", &[7; 6]), chunk(b"tRNS", &[9])].concat();
+    let some_texts = &texts[..3_500_000 / 15 * 15];
     let small = zeros(2);
     let rgba16 = zeros((1 + 3_535 * 8) * 3_535);
     vec![
         ("png: rgba16, 12.5 MP", png(3_535, 3_535, 16, 6, 0, b"", &rgba16)),
-        (
-            "png: rgba16, texts, 12.5 MP",
-            png(3_535, 3_535, 16, 6, 0, &texts[..3_500_000 / 15 * 15], &rgba16),
-        ),
+        ("png: rgba16, texts, 12.5 MP", png(3_535, 3_535, 16, 6, 0, some_texts, &rgba16)),
         ("png: rgba16 above the bytes, 16 MP", png(4_000, 4_000, 16, 6, 0, b"", &rgba16)),
         ("png: rgba8, paeth, 16 MP", png(4_000, 4_000, 8, 6, 0, b"", &paeth(16_001, 4_000))),
         ("png: rgba8 interlaced, 16 MP", png(4_000, 4_000, 8, 6, 1, b"", &zeros(64_020_000))),
         ("png: rgba16 interlaced, 12.5 MP", png(3_535, 3_535, 16, 6, 1, b"", &zeros(100_100_000))),
         ("png: 1 bit interlaced, 16 MP", png(4_000, 4_000, 1, 0, 1, b"", &zeros(2_100_000))),
-        (
-            "png: palette, 16 MP",
-            png(
-                4_000,
-                4_000,
-                1,
-                3,
-                0,
-                &[chunk(b"PLTE", &[7; 6]), chunk(b"tRNS", &[9])].concat(),
-                &zeros(501 * 4_000),
-            ),
-        ),
+        ("png: palette, 16 MP", png(4_000, 4_000, 1, 3, 0, &palette, &zeros(501 * 4_000))),
         ("png: one pixel wide, interlaced", png(1, 16_384, 8, 6, 1, b"", &zeros(100_000))),
         ("png: iCCP of 4 GB", png(1, 1, 8, 0, 0, &iccp, &small)),
         ("png: second iCCP of 4 GB", png(1, 1, 8, 0, 0, &iccps, &small)),

@@ -19,20 +19,18 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
     let mut long = extended(8, &[(b"VP8 ", &small), (b"EXIF", b"a")]);
     let at = long.len() - 6;
     long[at..at + 4].copy_from_slice(&[0xF0, 0xFF, 0xFF, 0xFF]);
+    let framed = |side| webp(&[(b"VP8X", &vp8x(0, side, side)), (b"VP8 ", &small)]);
+    let chunks = [&[(b"VP8 ", &small[..])], &vec![(b"JUNK", &b""[..]); 500_000][..]].concat();
+    let frame = [&[0; 16][..], b"VP8L\xFF\xFF\xFF\0", &codes(30_000)].concat();
+    let lossless = [&[0x2F, 15, 0, 4, 0][..], &codes(30_000)].concat();
     vec![
         ("webp: lossy, 16 MP", webp(&[(b"VP8 ", &picture(4_000))])),
         ("webp: lossy, all zeros, 16 MP", webp(&[(b"VP8 ", &zeroed(4_000))])),
         ("webp: lossy, 268 MP", webp(&[(b"VP8 ", &picture(16_383))])),
         ("webp: lossy, 268 MP in a frame of 16 by 16", extended(0, &[(b"VP8 ", &picture(16_383))])),
         ("webp: lossy, 268 MP all zeros, of 16 by 16", extended(0, &[(b"VP8 ", &zeroed(16_383))])),
-        (
-            "webp: lossy, frame of 281 TP",
-            webp(&[(b"VP8X", &vp8x(0, 1 << 24, 1 << 24)), (b"VP8 ", &small)]),
-        ),
-        (
-            "webp: lossy, frame of 4 GP",
-            webp(&[(b"VP8X", &vp8x(0, 65_535, 65_535)), (b"VP8 ", &small)]),
-        ),
+        ("webp: lossy, frame of 281 TP", framed(1 << 24)),
+        ("webp: lossy, frame of 4 GP", framed(65_535)),
         ("webp: alpha of one colour, 14 MP", alpha(3_800, 1, &codes(1), 3_900_000)),
         ("webp: alpha, gradient, 14 MP", alpha(3_800, 13, &codes(1), 3_900_000)),
         ("webp: alpha, gradient, 4 MP", alpha(2_000, 13, &codes(1), 3_900_000)),
@@ -42,27 +40,9 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
         ("webp: alpha of 30,000 codes, 0.3 MP", alpha(512, 1, &codes(30_000), 100_000)),
         ("webp: alpha not compressed, 4 MP", alpha(2_000, 12, &noise(4_000_000), 100_000)),
         ("webp: EXIF of 4 GB", long),
-        (
-            "webp: 500,000 chunks",
-            extended(
-                0,
-                &[&[(b"VP8 ", &small[..])], &vec![(b"JUNK", &b""[..]); 500_000][..]].concat(),
-            ),
-        ),
-        (
-            "webp: frame in a still picture",
-            extended(
-                0,
-                &[
-                    (b"VP8 ", &small),
-                    (b"ANMF", &[&[0; 16][..], b"VP8L\xFF\xFF\xFF\0", &codes(30_000)].concat()),
-                ],
-            ),
-        ),
-        (
-            "webp: lossless, 30,000 codes",
-            webp(&[(b"VP8L", &[&[0x2F, 15, 0, 4, 0][..], &codes(30_000)].concat())]),
-        ),
+        ("webp: 500,000 chunks", extended(0, &chunks)),
+        ("webp: frame in a still picture", extended(0, &[(b"VP8 ", &small), (b"ANMF", &frame)])),
+        ("webp: lossless, 30,000 codes", webp(&[(b"VP8L", &lossless)])),
     ]
 }
 

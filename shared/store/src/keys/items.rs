@@ -85,10 +85,10 @@ items! {
             number: &E164 = hashed(number.as_str())
         )
         Records "OPTOUT#{committee}#{number}" "OPTOUT";
-    "one-time code" one_time_code(kind: CodeKind = kind.as_str(), challenge: &str)
+    "one-time code" one_time_code(kind: CodeKind = kind.code(), challenge: &str)
         Transient "CODE#{kind}#{challenge}" "CODE";
     "one-time code for a pending address"
-        pending_code(kind: CodeKind = kind.as_str(), challenge: &str, user: UserId)
+        pending_code(kind: CodeKind = kind.code(), challenge: &str, user: UserId)
         Transient "CODE#{kind}#{challenge}" "CODE#{user}" prefix PENDING_CODES;
     "session" session(id: UserId, session: SessionId) Transient "USER#{id}" "SESSION#{session}" prefix SESSIONS;
     "devices and address ranges of sign-ins" devices(id: UserId) Transient "USER#{id}" "DEVICES";

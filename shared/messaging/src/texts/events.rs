@@ -1,0 +1,183 @@
+//! The texts of mails by notification.
+
+use domain::{Email, Instant, outbox::Notification};
+
+use super::{
+    Part, Words, code_mail, code_words, device_facts, link_to, moment::moment, paragraphs,
+};
+
+const YOURS: &str = "Si c’est bien vous, vous n’avez rien à faire.";
+/// An attacker may have changed the password, so this text also names the password reset.
+const NOT_YOURS: &str = "Si ce n’est pas vous, changez sans attendre votre mot de passe, fermez les autres sessions dans votre compte \
+     et prévenez l’administrateur de votre comité. Si vous ne pouvez plus vous connecter, demandez un nouveau mot de passe \
+     depuis la page de connexion.";
+/// A new password does not help against a passkey of another person.
+const NOT_YOUR_PASSKEY: &str = "Si ce n’est pas vous, supprimez sans attendre cette clé d’accès dans votre compte, changez votre \
+     mot de passe, fermez les autres sessions et prévenez l’administrateur de votre comité.";
+const NOT_REQUESTED: &str =
+    "Si vous ne l’aviez pas demandé, prévenez l’administrateur de votre comité.";
+
+/// The subject, and the parts between greeting and closing.
+pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
+    match notification {
+        Notification::Code { kind, digits, link, removal, moves_account } => {
+            let (subject, mut parts) = code_mail(code_words(*kind), digits, link, to, public_url);
+            if *moves_account {
+                let what = "Attention\u{a0}: ce code rattache à cette adresse un compte Halqa qui existe déjà. S’il n’est pas le vôtre, \
+                            n’utilisez ni le code ni le lien.";
+                parts.insert(0, Part::Paragraph(what.to_owned()));
+            }
+            parts.extend(removal.as_ref().map(|code| Part::Link {
+                intro: "Si vous n’avez pas créé de compte Halqa, ce lien supprime celui qui a été créé avec votre adresse\u{a0}:",
+                button: "Ce n’est pas moi",
+                url: link_to(public_url, "not-me", code, Some(to)),
+            }));
+            (subject, parts)
+        }
+        Notification::NewDevice { agent, ip, at } => {
+            let what = "Une connexion à votre compte Halqa a été faite depuis un appareil ou un réseau que nous ne connaissions pas\u{a0}:";
+            let subject = "Nouvelle connexion à votre compte Halqa";
+            let (subject, mut parts) = paragraphs(subject, what.to_owned(), [YOURS, NOT_YOURS]);
+            parts.insert(1, Part::Facts(device_facts(agent, ip, *at)));
+            (subject, parts)
+        }
+        Notification::PasswordChanged { at, has_passkeys } => event(
+            "Votre mot de passe Halqa a été modifié",
+            "Le mot de passe de votre compte Halqa a été modifié",
+            *at,
+            // The password does not end the passkeys that an attacker may have added.
+            if *has_passkeys {
+                " Vos clés d’accès permettent toujours de vous connecter\u{a0}: si vous n’en reconnaissez pas une, \
+                 supprimez-la dans votre compte."
+            } else {
+                ""
+            },
+            [YOURS, NOT_YOURS],
+        ),
+        Notification::PasswordRemoved { at } => event(
+            "Choisissez votre mot de passe Halqa",
+            "Un code envoyé à cette adresse e-mail a servi pour la première fois à ouvrir votre compte Halqa",
+            *at,
+            " Le mot de passe choisi lors de l’inscription ne vient peut-être pas de vous\u{a0}: nous l’avons supprimé, \
+             et nous avons fermé les autres sessions.",
+            [
+                "Pour vous connecter avec un mot de passe, demandez-en un nouveau depuis la page de connexion.",
+                NOT_YOURS,
+            ],
+        ),
+        Notification::OtpEnabled { at } => event(
+            "Double authentification activée sur votre compte Halqa",
+            "La double authentification de votre compte Halqa a été activée",
+            *at,
+            " À chaque connexion, un code de votre application d’authentification vous sera demandé.",
+            [YOURS, NOT_YOURS],
+        ),
+        Notification::OtpDisabled { at, by_administrator } => {
+            let (what, not_yours) = match by_administrator {
+                true => (
+                    "La double authentification de votre compte Halqa a été désactivée par un administrateur",
+                    NOT_REQUESTED,
+                ),
+                false => {
+                    ("La double authentification de votre compte Halqa a été désactivée", NOT_YOURS)
+                }
+            };
+            let subject = "Double authentification désactivée sur votre compte Halqa";
+            let advice = "Votre compte est moins bien protégé\u{a0}: nous vous conseillons de réactiver la double authentification.";
+            event(subject, what, *at, "", [advice, not_yours])
+        }
+        Notification::RecoveryCodeUsed { left, at } => {
+            let rest = match left {
+                0 => " Il ne vous en reste aucun\u{a0}: créez-en de nouveaux dans votre compte.",
+                _ => &format!(" Il vous en reste {left}."),
+            };
+            let subject = "Un code de secours de votre compte Halqa a été utilisé";
+            let what = "Un code de secours a servi à se connecter à votre compte Halqa";
+            event(subject, what, *at, rest, [YOURS, NOT_YOURS])
+        }
+        Notification::PasskeyAdded { at } => event(
+            "Clé d’accès ajoutée à votre compte Halqa",
+            "Une clé d’accès a été ajoutée à votre compte Halqa",
+            *at,
+            " Elle permet de se connecter sans mot de passe.",
+            [YOURS, NOT_YOUR_PASSKEY],
+        ),
+        Notification::PasskeyRemoved { at } => event(
+            "Clé d’accès de votre compte Halqa supprimée",
+            "Une clé d’accès de votre compte Halqa a été supprimée",
+            *at,
+            " Elle ne permet plus de se connecter.",
+            [YOURS, NOT_YOURS],
+        ),
+        Notification::PasskeysRemoved { at, by_administrator } => {
+            let (what, why, not_yours) = match by_administrator {
+                true => (
+                    "Toutes les clés d’accès de votre compte Halqa ont été supprimées par un administrateur",
+                    "",
+                    NOT_REQUESTED,
+                ),
+                false => (
+                    "Toutes les clés d’accès de votre compte Halqa ont été supprimées",
+                    " Un code envoyé à cette adresse e-mail a servi pour la première fois\u{a0}: ces clés d’accès ne venaient \
+                     peut-être pas de vous.",
+                    NOT_YOURS,
+                ),
+            };
+            let subject = "Clés d’accès de votre compte Halqa supprimées";
+            let next = "Pour vous connecter avec une clé d’accès, ajoutez-en une nouvelle dans votre compte.";
+            event(subject, what, *at, why, [next, not_yours])
+        }
+        Notification::PasskeyRefused { at } => event(
+            "Clé d’accès de votre compte Halqa refusée",
+            "Une connexion à votre compte Halqa avec une clé d’accès a été refusée",
+            *at,
+            " Cette clé d’accès semble avoir été copiée\u{a0}: son compteur de signatures n’a pas augmenté.",
+            [
+                "Supprimez cette clé d’accès dans votre compte, puis ajoutez-en une nouvelle.",
+                NOT_YOURS,
+            ],
+        ),
+        Notification::PasskeyRegistrationRefused { at } => event(
+            "Clé d’accès de votre compte Halqa refusée",
+            "Une personne a essayé d’ajouter à un autre compte une clé d’accès de votre compte Halqa",
+            *at,
+            " Halqa l’a refusé\u{a0}: votre clé d’accès reste valable, et pour votre compte seulement.",
+            [
+                "Si vous n’avez pas essayé vous-même, une autre personne peut utiliser l’appareil qui contient cette clé \
+                 d’accès. Supprimez-la dans votre compte, puis ajoutez-en une nouvelle.",
+                NOT_YOURS,
+            ],
+        ),
+        Notification::EmailChangeRequested { at } => event(
+            "Changement d’adresse e-mail demandé pour votre compte Halqa",
+            "Un changement d’adresse e-mail a été demandé pour votre compte Halqa",
+            *at,
+            " L’adresse actuelle reste en vigueur tant que la nouvelle n’est pas vérifiée.",
+            [YOURS, NOT_YOURS],
+        ),
+        Notification::EmailChanged { at } => event(
+            "L’adresse e-mail de votre compte Halqa a été modifiée",
+            "L’adresse e-mail de votre compte Halqa a été modifiée",
+            *at,
+            " Ce message est envoyé à l’ancienne adresse, qui ne sert plus à vous connecter.",
+            // A password reset would be mailed to the new address.
+            [
+                YOURS,
+                "Si ce n’est pas vous, prévenez sans attendre l’administrateur de votre comité. Si vous pouvez encore vous \
+                 connecter, changez votre mot de passe et fermez les autres sessions dans votre compte.",
+            ],
+        ),
+        Notification::PhoneChanged { at } => event(
+            "Le numéro de téléphone de votre compte Halqa a été modifié",
+            "Le numéro de téléphone de votre compte Halqa a été modifié",
+            *at,
+            "",
+            [YOURS, NOT_YOURS],
+        ),
+    }
+}
+
+/// A mail that says `what` happened at `at`, and then `more`.
+fn event(subject: &'static str, what: &str, at: Instant, more: &str, ending: [&str; 2]) -> Words {
+    paragraphs(subject, format!("{what} {}.{more}", moment(at)), ending)
+}
