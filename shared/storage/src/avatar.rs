@@ -5,6 +5,7 @@
 //! decoders do not limit are rejected, and the result is encoded again from pixels.
 //! `tests/worst_pictures` measures the most expensive files of each format.
 
+mod jpeg;
 mod shrink;
 
 use std::{error::Error, fmt, io::Cursor, panic::catch_unwind};
@@ -18,6 +19,8 @@ use image::{
     metadata::Orientation,
 };
 use image_webp::WebPDecoder;
+use jpeg::{EOI, Normalized};
+use moxcms::{ColorProfile, DataColorSpace, Layout, TransformOptions};
 use shrink::shrink;
 use zune_jpeg::{
     JpegDecoder,
@@ -37,6 +40,9 @@ const MAX_MEMORY: u64 = 176_000_000;
 const MAX_PNG_METADATA: u64 = 16_000_000;
 /// The most scans of a progressive JPEG: ten are usual, and each processes the whole picture.
 const MAX_SCANS: usize = 32;
+/// The largest colour profile that is read, in bytes: those of cameras and screens have less than 10 kB, those of printers
+/// about a megabyte.
+const MAX_PROFILE: usize = 2_000_000;
 /// The JPEG quality of an avatar, of 100.
 const QUALITY: u8 = 85;
 
@@ -91,8 +97,8 @@ impl Error for ImageError {}
 /// Makes an avatar of an uploaded PNG, JPEG or lossy WebP; the format is detected from the content.
 ///
 /// The avatar is upright, keeps the aspect ratio, is scaled down to 512 by 512 and never enlarged. It is
-/// a PNG if it has transparent pixels, else a JPEG. Colour profiles are dropped: colours are read as sRGB.
-/// An animated PNG is reduced to its default image.
+/// a PNG if it has transparent pixels, else a JPEG. Its colours are those that a browser shows: a colour
+/// profile of RGB or grey is converted to sRGB; without one that can be read, colours are sRGB already. An animated PNG is reduced to its default image.
 ///
 /// This takes up to two seconds of CPU and 180 MB: call it where blocking is allowed.
 ///
@@ -103,15 +109,59 @@ impl Error for ImageError {}
 /// WebP (about 20 kB at most, compressed) and some JPEGs in CMYK.
 pub fn clean(file: &[u8]) -> Result<Avatar, ImageError> {
     // The decoders have panicked on broken files before.
-    let (picture, orientation) = catch_unwind(|| decode(file)).ok().flatten().ok_or(ImageError)?;
-    let mut small = DynamicImage::ImageRgba8(shrink(&picture));
-    drop(picture);
-    small.apply_orientation(orientation);
+    let decoded = catch_unwind(|| decode(file)).ok().flatten().ok_or(ImageError)?;
+    let mut small = shrink(&decoded.picture);
+    drop(decoded.picture);
+    let profile = decoded.profile.filter(|profile| profile.len() <= MAX_PROFILE);
+    if let Some(converted) =
+        profile.and_then(|profile| catch_unwind(|| converted(&small, &profile)).ok().flatten())
+    {
+        small = converted;
+    }
+    let mut small = DynamicImage::ImageRgba8(small);
+    small.apply_orientation(decoded.orientation);
     encode(small.into_rgba8()).map_err(|_| ImageError)
 }
 
-/// The pixels as stored, and the orientation that the metadata asks for.
-fn decode(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
+/// A decoded picture.
+struct Decoded {
+    /// The pixels as stored.
+    picture: DynamicImage,
+    /// The orientation that the metadata asks for.
+    orientation: Orientation,
+    /// The ICC profile of the colours.
+    profile: Option<Vec<u8>>,
+}
+
+/// `picture` with its colours, which are those of `profile`, in sRGB. Profiles of other spaces than RGB and grey are
+/// not converted: the decoder has already made RGB of CMYK.
+fn converted(picture: &RgbaImage, profile: &[u8]) -> Option<RgbaImage> {
+    let profile = ColorProfile::new_from_slice(profile).ok()?;
+    let options = TransformOptions::default();
+    let srgb = ColorProfile::new_srgb();
+    let mut converted = picture.clone();
+    match profile.color_space {
+        DataColorSpace::Rgb => {
+            let transform =
+                profile.create_transform_8bit(Layout::Rgba, &srgb, Layout::Rgba, options).ok()?;
+            transform.transform(picture.as_raw(), &mut converted).ok()?;
+        }
+        DataColorSpace::Gray => {
+            let transform =
+                profile.create_transform_8bit(Layout::Gray, &srgb, Layout::Rgb, options).ok()?;
+            let grey: Vec<u8> = picture.pixels().map(|pixel| pixel.0[0]).collect();
+            let mut colours = vec![0; 3 * grey.len()];
+            transform.transform(&grey, &mut colours).ok()?;
+            for (pixel, colour) in converted.pixels_mut().zip(colours.chunks_exact(3)) {
+                pixel.0[..3].copy_from_slice(colour);
+            }
+        }
+        _ => return None,
+    }
+    Some(converted)
+}
+
+fn decode(file: &[u8]) -> Option<Decoded> {
     match image::guess_format(file).ok()? {
         ImageFormat::Png => decode_png(file),
         ImageFormat::Jpeg => decode_jpeg(file),
@@ -138,7 +188,7 @@ fn count(file: &[u8], bytes: &[u8]) -> usize {
     windows.filter(|window| *window == bytes).count()
 }
 
-fn decode_png(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
+fn decode_png(file: &[u8]) -> Option<Decoded> {
     // The decoder stops at the last pixel, so it would accept a file truncated after it.
     if count(file, b"IEND\xAE\x42\x60\x82") == 0 {
         return None;
@@ -149,22 +199,28 @@ fn decode_png(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
     let (width, height) = decoder.dimensions();
     check_size(width, height, decoder.color_type().bytes_per_pixel().into())?;
     let orientation = decoder.orientation().ok()?;
-    Some((DynamicImage::from_decoder(decoder).ok()?, orientation))
+    let profile = decoder.icc_profile().ok()?;
+    Some(Decoded { picture: DynamicImage::from_decoder(decoder).ok()?, orientation, profile })
 }
 
 /// `image` uses the same JPEG decoder but fills the missing part of a truncated file with grey.
-fn decode_jpeg(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
-    // The decoder accepts a file without its end marker.
-    if count(file, b"\xFF\xD9") == 0
-        // A sequential JPEG may have any number of scans; 280,000 that are two bytes long took 18 s.
-        // 4 MiB of random data contain 64 such markers on average.
-        || count(file, b"\xFF\xDA") > 1_000
-        // The decoder sorts all parts of the extended XMP after every segment; 25,000 took 40 s. A part
-        // is 64 KiB long, so a picture of 4 MiB has at most 65.
-        || count(file, b"http://ns.adobe.com/xmp/extension/\0") > 100
-    {
+fn decode_jpeg(file: &[u8]) -> Option<Decoded> {
+    // A sequential JPEG may have any number of scans; 280,000 that are two bytes long took 18 s.
+    // 4 MiB of random data contain 64 such markers on average.
+    if count(file, b"\xFF\xDA") > 1_000 {
         return None;
     }
+    let Normalized { file, has_end } = jpeg::normalized(file)?;
+    if has_end {
+        return decode_normalized(&file);
+    }
+    // Without an end the picture is complete if it does not depend on what follows.
+    let followed_by = |bytes: &[u8]| decode_normalized(&[&file, bytes, &EOI].concat());
+    let (picture, other) = (followed_by(&[])?, followed_by(&[0xAA; 64])?);
+    (picture.picture == other.picture).then_some(picture)
+}
+
+fn decode_normalized(file: &[u8]) -> Option<Decoded> {
     let options = DecoderOptions::default().set_strict_mode(true).jpeg_set_max_scans(MAX_SCANS);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(file), options);
     decoder.decode_headers().ok()?;
@@ -178,12 +234,13 @@ fn decode_jpeg(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
         return None;
     }
     let orientation = orientation(&info.exif_data.unwrap_or_default());
-    let picture = RgbImage::from_raw(width, height, decoder.decode().ok()?)?;
-    Some((picture.into(), orientation))
+    let profile = decoder.icc_profile();
+    let picture = RgbImage::from_raw(width, height, decoder.decode().ok()?)?.into();
+    Some(Decoded { picture, orientation, profile })
 }
 
 /// `image` does not distinguish lossy from lossless, so its WebP decoder is called directly.
-fn decode_webp(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
+fn decode_webp(file: &[u8]) -> Option<Decoded> {
     // The decoder reads zeros past the end of a truncated file.
     let length = u32::from_le_bytes(*file.get(4..)?.first_chunk()?);
     let mut decoder = WebPDecoder::new(Cursor::new(file.get(..8 + length as usize)?)).ok()?;
@@ -198,6 +255,7 @@ fn decode_webp(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
     decoder.set_memory_limit(file.len());
     let exif = decoder.exif_metadata().ok()?.unwrap_or_default();
     let orientation = orientation(exif.strip_prefix(b"Exif\0\0").unwrap_or(&exif));
+    let profile = decoder.icc_profile().ok()?;
     let mut decoded = vec![0; decoder.output_buffer_size()?];
     decoder.read_image(&mut decoded).ok()?;
     let picture = if has_alpha {
@@ -205,7 +263,7 @@ fn decode_webp(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
     } else {
         RgbImage::from_raw(width, height, decoded)?.into()
     };
-    Some((picture, orientation))
+    Some(Decoded { picture, orientation, profile })
 }
 
 /// Whether the two kinds of chunks that the decoder does not limit fit the declared size. The whole file is
