@@ -4,6 +4,7 @@
 use common::Message;
 use data_encoding::BASE64URL_NOPAD;
 use identity::random;
+use rsa::{Pkcs1v15Sign, RsaPrivateKey, rand_core::OsRng, traits::PublicKeyParts};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use signature::Signer;
@@ -26,6 +27,7 @@ const ED: u8 = 1 << 7;
 enum Key {
     Es256(Box<p256::ecdsa::SigningKey>),
     EdDsa(Box<ed25519_dalek::SigningKey>),
+    Rs256(Box<RsaPrivateKey>),
 }
 
 /// An authenticator with one credential.
@@ -63,6 +65,12 @@ impl Authenticator {
     pub fn eddsa() -> Self {
         let key = ed25519_dalek::SigningKey::from_bytes(&random::bytes());
         Self::with(Key::EdDsa(Box::new(key)))
+    }
+
+    /// An authenticator with an RS256 key of 2,048 bits, as of Windows Hello.
+    pub fn rs256() -> Self {
+        let key = RsaPrivateKey::new(&mut OsRng, 2048).expect("a key");
+        Self::with(Key::Rs256(Box::new(key)))
     }
 
     fn with(key: Key) -> Self {
@@ -199,6 +207,11 @@ impl Authenticator {
                 let start = [0xa4, 1, 1, 3, 0x27, 0x20, 6, 0x21, 0x58, 32];
                 [&start[..], &key.verifying_key().as_bytes()[..]].concat()
             }
+            // RFC 8230 §4
+            Key::Rs256(key) => {
+                let start = [0xa4, 1, 3, 3, 0x39, 1, 0, 0x20, 0x59, 1, 0];
+                [&start[..], &key.n().to_bytes_be(), &[0x21, 0x43, 1, 0, 1]].concat()
+            }
         }
     }
 
@@ -209,6 +222,13 @@ impl Authenticator {
                 signature.to_der().as_bytes().to_vec()
             }
             Key::EdDsa(key) => key.sign(message).to_bytes().to_vec(),
+            Key::Rs256(key) => {
+                // The DigestInfo of SHA-256 (RFC 8017 §9.2, note 1).
+                let prefix =
+                    b"\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01\x05\x00\x04\x20";
+                let scheme = Pkcs1v15Sign { hash_len: Some(32), prefix: prefix.as_slice().into() };
+                key.sign(scheme, &Sha256::digest(message)).expect("a signature")
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The ceremonies of passkeys (<https://www.w3.org/TR/webauthn-3/>), which the crate `webauthn_rp` verifies: discoverable
-//! credentials with ES256 or EdDSA keys, user verification, no attestation.
+//! credentials with EdDSA, ES256 or RS256 keys, user verification, no attestation. Of the crates for relying parties it is
+//! the one in Rust alone: `webauthn-rs` needs OpenSSL, and `passkey` has the sides of authenticator and client only.
 //!
 //! `webauthn_rp` reads the system's clock, to which it compares the end of a ceremony. The caller has already compared
 //! the end of the challenge with the time of the request.
@@ -36,10 +37,9 @@ use webauthn_rp::{
 /// The name that authenticators show.
 const NAME: &str = "Halqa";
 
-/// The algorithms that are offered and accepted. RS256 is not: verifying it needs more code and larger keys.
-const ALGORITHMS: CoseAlgorithmIdentifiers = CoseAlgorithmIdentifiers::ALL
-    .remove(CoseAlgorithmIdentifier::Es384)
-    .remove(CoseAlgorithmIdentifier::Rs256);
+/// The algorithms that are offered and accepted: -8, -7 and -257, the only one of Windows Hello on many computers.
+const ALGORITHMS: CoseAlgorithmIdentifiers =
+    CoseAlgorithmIdentifiers::ALL.remove(CoseAlgorithmIdentifier::Es384);
 
 /// The key of a credential as it is stored.
 type StoredKey = StaticState<CompressedPubKey<[u8; 32], [u8; 32], [u8; 48], Vec<u8>>>;
@@ -142,7 +142,7 @@ impl RelyingParty {
     ) -> Result<Option<Credential>, CeremonyError> {
         let state = BASE64.decode(state.as_bytes()).map_err(failed)?;
         let state = RegistrationServerState::<16>::decode(state.as_slice()).map_err(failed)?;
-        let answer = answer.to_string();
+        let answer = understood(answer).to_string();
         let Ok(registration) = Registration::from_json_relaxed(answer.as_bytes()) else {
             return Ok(None);
         };
@@ -242,7 +242,7 @@ impl Assertion {
         if !answer["response"]["userHandle"].is_string() {
             return None;
         }
-        let answer = answer.to_string();
+        let answer = understood(answer).to_string();
         DiscoverableAuthentication16::from_json_relaxed(answer.as_bytes()).ok().map(Self)
     }
 
@@ -250,6 +250,27 @@ impl Assertion {
     pub fn credential_id(&self) -> String {
         BASE64URL_NOPAD.encode(self.0.raw_id().as_ref())
     }
+}
+
+/// `answer` without values that a relying party ignores and `webauthn_rp` refuses: unknown transports and attachments, and
+/// the results of extensions, of which none was asked for
+/// (<https://www.w3.org/TR/webauthn-3/#dom-authenticatorattestationresponse-gettransports>, §5.2.1.1).
+fn understood(answer: &Value) -> Value {
+    const TRANSPORTS: [&str; 6] = ["ble", "hybrid", "internal", "nfc", "smart-card", "usb"];
+    const ATTACHMENTS: [&str; 2] = ["cross-platform", "platform"];
+    let mut answer = answer.clone();
+    let is_one_of =
+        |known: &[&str], value: &Value| value.as_str().is_some_and(|text| known.contains(&text));
+    if let Some(Value::Array(transports)) = answer.pointer_mut("/response/transports") {
+        transports.retain(|transport| is_one_of(&TRANSPORTS, transport));
+    }
+    if let Some(object) = answer.as_object_mut() {
+        if !object.get("authenticatorAttachment").is_some_and(|one| is_one_of(&ATTACHMENTS, one)) {
+            object.remove("authenticatorAttachment");
+        }
+        object.insert("clientExtensionResults".to_owned(), json!({}));
+    }
+    answer
 }
 
 /// The user handle of an account: the bytes of its identifier, which says nothing about the person.

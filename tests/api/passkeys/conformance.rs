@@ -98,16 +98,30 @@ fn flip_last_bit(text: &mut Value) {
 }
 
 #[tokio::test]
-async fn algorithm_that_was_not_offered_is_invalid() {
+async fn values_that_nobody_asked_for_are_ignored() {
     let (_, member) = World::with_member().await;
-    // RS256 (RFC 8230 §4): a modulus of 2,048 bits and the exponent 65537.
-    let modulus = [0xff; 256];
-    let start = [0xa4, 1, 3, 3, 0x39, 1, 0, 0x20, 0x59, 1, 0];
-    let end = [0x21, 0x43, 1, 0, 1];
-    let rs256 = [&start[..], &modulus[..], &end[..]].concat();
-    let mut authenticator = Authenticator::es256();
-    authenticator.other_key = Some(rs256);
-    authenticator.register(&member).await.expect_error(ErrorCode::PasskeyInvalid);
+    for mut authenticator in [Authenticator::rs256(), Authenticator::es256()] {
+        let path = "/passkeys/registration-options";
+        let options = member.post(path, json!({})).await.expect_ok();
+        let mut credential = authenticator.create(&options["options"]);
+        credential["response"]["transports"] = json!(["cable", "", "usb", 7]);
+        let unknown = |credential: &mut Value| {
+            credential["authenticatorAttachment"] = json!("implant");
+            credential["clientExtensionResults"] = json!({
+                "hmacCreateSecret": true, "prf": { "enabled": true }, "uvm": [[2, 4, 2]],
+                "credProps": { "rk": "yes" },
+            });
+        };
+        unknown(&mut credential);
+        let created = member.post("/passkeys", json!({ "credential": credential })).await;
+        let created = created.expect_success(Message::PasskeyCreated);
+        assert_eq!(created["passkey"]["transports"], json!(["usb"]));
+        let (options, token) = begin(&member).await;
+        let mut credential = authenticator.get(&options);
+        unknown(&mut credential);
+        let payload = json!({ "credential": credential, "token": token });
+        member.post("/auth/passkey", payload).await.expect_success(Message::LoginSuccess);
+    }
 }
 
 #[tokio::test]
