@@ -4,11 +4,11 @@ use background::AT_ONCE;
 use domain::{
     UserId,
     course::{Course, CourseDetails, CourseState},
-    user::{DEFAULT_AVATAR, avatar_key},
+    user::{DEFAULT_AVATAR, FormerContact, avatar_key},
 };
 use futures_util::{StreamExt, stream};
 use runtime::Error;
-use store::{CommitOutcome, CourseList, CoursesLeft, StoreError};
+use store::{CommitOutcome, CourseList, CoursesLeft, Erasure, StoreError};
 
 use crate::{Services, Worker};
 
@@ -20,8 +20,8 @@ const SMS_PAGES: usize = 2;
 impl Worker {
     /// Erases a user who was not verified in time. Does one step of the deletion of an erased user's files, text
     /// messages, login activity, sessions, known devices, passkeys and avatar. What is left stays due, and the change of the
-    /// user's item brings the next stream record. Their courses belong to the committee and are kept with the contact
-    /// details of the committee. The avatar comes last: if S3 fails, all other data is already deleted.
+    /// user's item brings the next stream record. Their courses belong to the committee and are kept, with the committee's
+    /// contact details in place of their own. The avatar comes last: if S3 fails, all other data is already deleted.
     pub(crate) async fn delete_user_data(&self, id: UserId) -> Result<(), Error> {
         let Services { store, objects, clock, .. } = &*self.0;
         store.erase_unverified(id, clock.now()).await?;
@@ -29,7 +29,7 @@ impl Worker {
             return Ok(());
         };
         let has_files = self.discard_files(id).await?;
-        let courses = self.replace_contacts(id, &erasure.courses).await?;
+        let courses = self.replace_contacts(&erasure).await?;
         let has_sms = self.delete_sms(id).await?;
         let has_activity = store.delete_login_activity(id).await?;
         let has_sessions = store.delete_sessions(id).await?;
@@ -95,9 +95,13 @@ impl Worker {
         Ok(has_more)
     }
 
-    /// Replaces the contact details in a page of the courses `left`. Returns what is left then.
-    async fn replace_contacts(&self, id: UserId, left: &CoursesLeft) -> Result<CoursesLeft, Error> {
-        let position = match left {
+    /// Replaces the person's contact details in a page of their courses. Returns what is left then.
+    async fn replace_contacts(&self, erasure: &Erasure) -> Result<CoursesLeft, Error> {
+        let id = erasure.user.user_id;
+        let Some(person) = &erasure.user.former_contact else {
+            return Ok(CoursesLeft::None);
+        };
+        let position = match &erasure.courses {
             CoursesLeft::All => None,
             CoursesLeft::After(position) => Some(position.as_str()),
             CoursesLeft::None => return Ok(CoursesLeft::None),
@@ -106,13 +110,13 @@ impl Worker {
             CourseState::ALL.iter().map(|state| CourseList::OfAuthor(id, *state)).collect();
         let page = self.0.store.courses(&lists, position, PAGE).await?;
         for course in page.items {
-            self.replace_contact(course).await?;
+            self.replace_contact(course, person).await?;
         }
         Ok(page.last.map_or(CoursesLeft::None, CoursesLeft::After))
     }
 
-    /// Replaces the contact details of a course by those of its committee.
-    async fn replace_contact(&self, listed: Course) -> Result<(), Error> {
+    /// Replaces the contact details of a course that are those of `person` by those of its committee.
+    async fn replace_contact(&self, listed: Course, person: &FormerContact) -> Result<(), Error> {
         let Services { store, clock, .. } = &*self.0;
         let Some(before) = store.course(listed.summary.course_id).await? else {
             return Ok(());
@@ -121,18 +125,23 @@ impl Worker {
             return Ok(());
         };
         let old = &before.details;
-        if old.contact_person.is_none()
-            && old.contact_phone.is_none()
-            && old.contact_email.is_none()
-        {
-            return Ok(());
-        }
-        let details = CourseDetails {
+        let name = old.contact_person.clone().filter(|name| !person.is_named(name));
+        let replaced = |mine: bool| mine.then(|| committee.clone());
+        let phone = old.contact_phone.clone().map(|phone| {
+            replaced(person.has_phone(&phone)).map_or(phone, |committee| committee.primary_phone)
+        });
+        let email = old.contact_email.clone().map(|email| {
+            replaced(person.has_email(&email)).map_or(email, |committee| committee.primary_email)
+        });
+        let mut details = CourseDetails {
             description: old.description.clone(),
-            contact_person: None,
-            contact_phone: old.contact_phone.as_ref().map(|_| committee.primary_phone),
-            contact_email: Some(committee.primary_email),
+            contact_person: name,
+            contact_phone: phone,
+            contact_email: email,
         };
+        if details != *old && details.has_no_contact() {
+            details.contact_email = Some(committee.primary_email);
+        }
         if details == *old {
             return Ok(());
         }

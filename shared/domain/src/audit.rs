@@ -277,7 +277,7 @@ const PERSONAL_FIELDS: [&str; 10] = [
 
 /// Fields of an account that the log leaves out: counters, times and secrets that follow from other fields, and what is
 /// not an administrator's to change.
-const HIDDEN_FIELDS: [&str; 13] = [
+const HIDDEN_FIELDS: [&str; 14] = [
     "version",
     "epoch",
     "lastActive",
@@ -290,6 +290,7 @@ const HIDDEN_FIELDS: [&str; 13] = [
     "removalCode",
     "unverifiedUntil",
     "passkeySeries",
+    "formerContact",
     "erasedAt",
 ];
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitteeId, Constrained, Constraint, CourseId, E164, Email, Instant, Line, Name, Price, Prose,
-    Unit, UserId, ValueError, Word, choice::choice, permissions::Right, words,
+    Unit, UserId, ValueError, Word, choice::choice, permissions::Right, text::visible, words,
 };
 
 choice! {
@@ -72,7 +72,7 @@ impl FromStr for Language {
     }
 }
 
-/// An ISO 4217 currency code, such as `TND`.
+/// The ISO 4217 code of a currency that is legal tender somewhere, such as `TND`: no fund, metal or former currency.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Currency(String);
@@ -86,10 +86,25 @@ impl Default for Currency {
 impl FromStr for Currency {
     type Err = ValueError;
 
-    /// `Required` for an empty text, `Value` for a code that is not in ISO 4217.
+    /// `Required` for an empty text, `Value` for any other code.
     fn from_str(text: &str) -> Result<Self, ValueError> {
+        use iso_currency::Currency::{BGN, VES};
         let missing = if text.is_empty() { ValueError::Required } else { ValueError::Value };
-        iso_currency::Currency::from_code(text).map(|_| Self(text.to_owned())).ok_or(missing)
+        let currency = iso_currency::Currency::from_code(text).ok_or(missing)?;
+        // Bulgaria has the euro since 2026; the crate has VES as superseded by VED, which is legal tender beside it.
+        let is_former = currency == BGN || currency != VES && currency.is_superseded().is_some();
+        if is_former || currency.is_fund() || currency.is_special() {
+            return Err(ValueError::Value);
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl Currency {
+    /// The number of decimals of its minor unit: TND 3, EUR 2, JPY 0.
+    pub fn decimals(&self) -> u32 {
+        let currency = iso_currency::Currency::from_code(&self.0);
+        currency.and_then(iso_currency::Currency::exponent).map_or(2, u32::from)
     }
 }
 
@@ -181,9 +196,9 @@ impl CourseSummary {
     pub fn words(&self) -> Vec<Word> {
         let texts = [
             Some(self.course_title.as_str()),
-            self.course_sub_title.as_ref().map(Line::as_str),
-            self.section_of_matter.as_ref().map(Line::as_str),
             self.city.as_ref().map(Line::as_str),
+            self.section_of_matter.as_ref().map(Line::as_str),
+            self.course_sub_title.as_ref().map(Line::as_str),
         ];
         let mut distinct = Vec::new();
         for word in texts.into_iter().flatten().flat_map(words) {
@@ -195,12 +210,21 @@ impl CourseSummary {
     }
 }
 
+impl CourseDetails {
+    /// Whether neither a person nor a number nor an address is named.
+    pub const fn has_no_contact(&self) -> bool {
+        self.contact_person.is_none()
+            && self.contact_phone.is_none()
+            && self.contact_email.is_none()
+    }
+}
+
 impl Course {
     /// The fields that prevent publication, with the error of each and the constraint that a valid value fulfils; empty if
     /// the course may be published. The committee must also be active, which is not checked here.
     pub fn unready(&self) -> Vec<(&'static str, ValueError, Constraint)> {
         let Self { summary, details } = self;
-        let length = details.description.as_ref().map(|text| text.as_str().trim().chars().count());
+        let length = details.description.as_ref().map(|text| visible(text.as_str()));
         let constraint = Constraint::length(MIN_DESCRIPTION, MAX_DESCRIPTION, Unit::Characters);
         let mut errors = match length {
             Some(MIN_DESCRIPTION..) => Vec::new(),
@@ -214,10 +238,7 @@ impl Course {
         };
         require("courseType", summary.course_type.is_some(), CourseType::constraint());
         require("sectionOfMatter", summary.section_of_matter.is_some(), Line::<100>::constraint());
-        let is_reachable = details.contact_person.is_some()
-            || details.contact_phone.is_some()
-            || details.contact_email.is_some();
-        require("contactEmail", is_reachable, Email::constraint());
+        require("contactEmail", !details.has_no_contact(), Email::constraint());
         if matches!(summary.course_type, Some(CourseType::Onsite | CourseType::Hybrid)) {
             require("region", summary.region.is_some(), Line::<100>::constraint());
             require("city", summary.city.is_some(), Line::<100>::constraint());

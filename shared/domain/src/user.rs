@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub use self::views::{Account, Card, EditableAccount, OwnAccount, SecretFields};
 
 use crate::{
-    CommitteeId, CountryCodes, Email, Instant, Line, Name, Permissions, Phone, Profile, UserId,
-    ValueError, outbox::Recipient, permissions::Rights,
+    CommitteeId, CountryCodes, E164, Email, Instant, Line, Name, Permissions, Phone, Profile,
+    UserId, ValueError, folded, outbox::Recipient, permissions::Rights,
 };
 
 /// Path of the default avatar.
@@ -86,9 +86,44 @@ pub struct User {
     /// A requested e-mail address that is not verified yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_email: Option<Email>,
+    /// How the person was reached before the erasure, until it is complete: only their own contact details in courses are
+    /// replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub former_contact: Option<FormerContact>,
     /// When the account was erased; its personal data is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub erased_at: Option<Instant>,
+}
+
+/// The contact details of a person whose account was erased.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormerContact {
+    /// First and last name, folded.
+    name: String,
+    email: Email,
+    phone: E164,
+}
+
+impl FormerContact {
+    /// Whether `name` is the person's, in either order.
+    pub fn is_named(&self, name: &Name) -> bool {
+        let mut words: Vec<String> =
+            folded(name.as_str()).split_whitespace().map(str::to_owned).collect();
+        let mut own: Vec<&str> = self.name.split_whitespace().collect();
+        words.sort();
+        own.sort_unstable();
+        words == own
+    }
+
+    /// Whether `email` is the person's.
+    pub fn has_email(&self, email: &Email) -> bool {
+        self.email == *email
+    }
+
+    /// Whether `phone` is the person's.
+    pub fn has_phone(&self, phone: &E164) -> bool {
+        self.phone == *phone
+    }
 }
 
 impl User {
@@ -129,6 +164,7 @@ impl User {
             passkeys: 0,
             passkey_series: 0,
             pending_email: None,
+            former_contact: None,
             erased_at: None,
         }
     }
@@ -231,7 +267,13 @@ impl User {
     /// The account without personal data, erased at `now`. Identifier, profile and committee remain, and the avatar's
     /// path until its object is deleted. Parsing the replacement values does not fail in practice.
     pub fn erased(self, now: Instant) -> Result<Self, ValueError> {
+        let former_contact = FormerContact {
+            name: folded(&format!("{} {}", self.name, self.last_name)),
+            email: self.email.clone(),
+            phone: E164::from(&self.phone),
+        };
         Ok(Self {
+            former_contact: Some(former_contact),
             name: "Compte".parse()?,
             last_name: "supprimé".parse()?,
             email: format!("{}@erased.invalid", self.user_id).parse()?,

@@ -6,7 +6,7 @@ use domain::{Grant, Profile};
 use http::Method;
 use serde_json::{Value, json};
 use store::CoursesLeft;
-use tests::{Answer, NewPerson, PASSWORD, Person, World};
+use tests::{Answer, NewPerson, PASSWORD, Person, World, expect_fields};
 
 async fn erase(by: &Person, id: impl std::fmt::Display, payload: Value) -> Answer {
     by.delete_with(&format!("/users/{id}"), payload).await
@@ -70,7 +70,9 @@ async fn password_of_spaces_is_a_password_everywhere() {
 /// Files are deleted with their owner. Courses stay, with the contact data of the committee.
 #[tokio::test]
 async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
-    let (world, trainer) = World::with_person(Profile::Trainer).await;
+    let trainer = NewPerson::with(Profile::Trainer).with_phone("216", "20123456");
+    let (world, trainer) = World::with_person(trainer).await;
+    let own = trainer.user().email.to_string();
     let reader = world.person(Profile::CommitteeAdmin).await;
     let id = trainer.user().user_id;
     let file =
@@ -79,7 +81,7 @@ async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
     let payload = |title: &str| {
         json!({
             "courseTitle": title, "description": "Tout ce qu’il faut savoir, en trois jours.", "courseType": "ONLINE", "sectionOfMatter": "Énergie",
-            "contactPerson": "Amina Ben Salah", "contactPhone": "+21620123456", "contactEmail": "amina@example.org",
+            "contactPerson": "Amina Ben Salah", "contactPhone": "+21620123456", "contactEmail": own,
         })
     };
     let mut courses = Vec::new();
@@ -110,9 +112,37 @@ async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
     world.clock().advance(Duration::from_secs(901));
     world.sweep().await;
     let items: Vec<String> = world.items("records").iter().map(Value::to_string).collect();
-    assert!(!items.iter().any(|item| item.contains("FILE#")
-        || item.contains("amina@")
-        || item.contains("20123456")));
+    assert!(
+        !items
+            .iter()
+            .any(|item| item.contains("FILE#") || item.contains(&own) || item.contains("20123456"))
+    );
+}
+
+#[tokio::test]
+async fn erasure_keeps_the_contact_details_of_colleagues() {
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
+    let reader = world.person(Profile::CommitteeAdmin).await;
+    let course = async |person: &str, contact: Value| {
+        let mut course = json!({
+            "courseTitle": "Soudure", "contactPerson": person, "contactPhone": "+21671123999",
+        });
+        course["contactEmail"] = contact;
+        let created = trainer.post("/courses", course).await.expect_created();
+        format!("/courses/{}", created["course"]["courseID"].as_str().unwrap())
+    };
+    let of_colleague = course("Nizar Gharsalli", json!("nizar@example.org")).await;
+    let mixed = course("BEN SALAH Amina", json!("nizar@example.org")).await;
+    erase(&trainer, trainer.user().user_id, json!({ "password": PASSWORD })).await.expect_ok();
+    world.deliver().await;
+    for (path, person) in [(of_colleague, json!("Nizar Gharsalli")), (mixed, json!(null))] {
+        let course = reader.get(&path).await.expect_ok()["course"].clone();
+        let kept = json!({
+            "contactPerson": person, "contactPhone": "+21671123999",
+            "contactEmail": "nizar@example.org",
+        });
+        expect_fields(&course, kept);
+    }
 }
 
 #[tokio::test]
@@ -122,15 +152,15 @@ async fn erasure_replaces_the_contacts_of_more_courses_than_one_step_reads() {
     for number in 0..101 {
         let course = json!({
             "courseTitle": format!("Soudure {number}"), "description": "Souder en trois jours.",
-            "courseType": "ONLINE", "sectionOfMatter": "Énergie", "contactEmail": "amina@example.org",
+            "courseType": "ONLINE", "sectionOfMatter": "Énergie", "contactEmail": trainer.user().email,
         });
         trainer.post("/courses", course).await.expect_created();
     }
     let password = json!({ "password": PASSWORD });
     erase(&trainer, trainer.user().user_id, password).await.expect_success(Message::UserDeleted);
     let with_contact = || {
-        let items = world.items("records").into_iter().map(|item| item.to_string());
-        items.filter(|item| item.contains("amina@")).count()
+        let courses = world.items_of("COURSE#").into_iter().map(|item| item.to_string());
+        courses.filter(|item| item.contains(trainer.user().email.as_str())).count()
     };
     assert_eq!(with_contact(), 101);
     world.deliver().await;
@@ -143,7 +173,7 @@ async fn erasure_of_many_steps_reads_the_courses_once_more() {
     let (world, trainer) = World::with_person(Profile::Trainer).await;
     let course = json!({
         "courseTitle": "Soudure", "description": "Souder en trois jours.", "courseType": "ONLINE",
-        "sectionOfMatter": "Énergie", "contactEmail": "amina@example.org",
+        "sectionOfMatter": "Énergie", "contactEmail": trainer.user().email,
     });
     trainer.post("/courses", course).await.expect_created();
     let id = trainer.user().user_id;
@@ -155,7 +185,7 @@ async fn erasure_of_many_steps_reads_the_courses_once_more() {
     world.deliver().await;
     let items = world.items("records");
     let mut items = items.iter().map(Value::to_string);
-    assert!(!items.any(|item| item.contains("amina@")));
+    assert!(!items.any(|item| item.contains(trainer.user().email.as_str())));
 }
 
 /// Another process may write for the account during the erasure.

@@ -126,7 +126,7 @@ impl Store {
             .text(":default", DEFAULT_AVATAR);
         let update = if erasure.is_second_pass {
             update.expression(
-                "SET card.avatar = :default REMOVE duePk, dueAt, coursesLeft, isSecondPass",
+                "SET card.avatar = :default REMOVE duePk, dueAt, coursesLeft, isSecondPass, card.formerContact",
             )
         } else {
             let erased_at = user.erased_at.unwrap_or(now);
