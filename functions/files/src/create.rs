@@ -67,7 +67,8 @@ pub(crate) async fn create(
     tx.new_file(&file, files.quota_bytes);
     let created = key.commit(&files.store, tx, Message::FileCreated, file, now).await?;
     let created = created.map_err(|part| match part {
-        Part::Usage | Part::Quota => ErrorCode::FileQuotaExceeded.into(),
+        Part::Usage => ErrorCode::FileQuotaExceeded.into(),
+        Part::Quota => ApiError::too_many_attempts(now.end_of_day().since(now)),
         part => ApiError::from(part.unexpected()),
     })?;
     created.try_map(|file| {

@@ -1,4 +1,5 @@
-//! `GET /media/{key}`: returns an avatar. The key changes with the picture, so clients may cache it forever.
+//! `GET /media/{key}`: returns an avatar. The key changes with the picture, so clients may cache it forever; the
+//! default avatar can change with a release.
 
 use axum::extract::State;
 use bytes::Bytes;
@@ -16,11 +17,15 @@ pub(crate) async fn show(
 ) -> Result<Image, ApiError> {
     let path = format!("{MEDIA}{key}");
     if path == DEFAULT_AVATAR {
-        return Ok(Image { content_type: "image/png", bytes: Bytes::from_static(DEFAULT) });
+        return Ok(Image {
+            cache_control: "public, max-age=86400",
+            content_type: "image/png",
+            bytes: Bytes::from_static(DEFAULT),
+        });
     }
     let content_type = content_type(&key).ok_or(ErrorCode::NotFound)?;
     let bytes = files.objects.get(avatar_key(&path)).await?.ok_or(ErrorCode::NotFound)?;
-    Ok(Image { content_type, bytes })
+    Ok(Image { cache_control: "public, max-age=31536000, immutable", content_type, bytes })
 }
 
 /// `None` unless `key` has 40 hexadecimal digits and an extension of avatars, so that no other object is requested.

@@ -84,9 +84,11 @@ impl<T: Serialize> IntoResponse for ApiResponse<T> {
     }
 }
 
-/// An image for pages of any origin, cached for a year: its URL changes when the image does.
+/// An image for pages of any origin.
 #[derive(Debug)]
 pub struct Image {
+    /// How long it may be cached: for a year if its URL changes when the image does.
+    pub cache_control: &'static str,
     /// The media type, such as `image/png`.
     pub content_type: &'static str,
     /// The content of the file.
@@ -97,10 +99,7 @@ impl IntoResponse for Image {
     fn into_response(self) -> Response {
         let headers = [
             (header::CONTENT_TYPE, HeaderValue::from_static(self.content_type)),
-            (
-                header::CACHE_CONTROL,
-                HeaderValue::from_static("public, max-age=31536000, immutable"),
-            ),
+            (header::CACHE_CONTROL, HeaderValue::from_static(self.cache_control)),
             (
                 header::HeaderName::from_static("cross-origin-resource-policy"),
                 HeaderValue::from_static("cross-origin"),

@@ -4,7 +4,10 @@ use std::{str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FileId, Instant, Line, UserId, ValueError, choice::choice};
+use crate::{
+    Constrained, Constraint, FileId, Instant, Line, UserId, ValueError,
+    choice::{choice, codes},
+};
 
 choice! {
     /// Who may download a file.
@@ -28,7 +31,7 @@ choice! {
     }
 }
 
-choice! {
+codes! {
     /// Allowed media types. None of them can run script in a browser.
     ContentType {
         /// PDF.
@@ -41,12 +44,28 @@ choice! {
         Webp "image/webp"
         /// GIF.
         Gif "image/gif"
+        /// HEIC, what phones take.
+        Heic "image/heic"
+        /// HEIF.
+        Heif "image/heif"
+        /// AVIF.
+        Avif "image/avif"
         /// Plain text.
         Text "text/plain"
         /// CSV.
         Csv "text/csv"
+        /// Markdown.
+        Markdown "text/markdown"
+        /// Rich text.
+        Rtf "application/rtf"
+        /// E-book.
+        Epub "application/epub+zip"
         /// ZIP archive.
         Zip "application/zip"
+        /// 7-Zip archive.
+        SevenZip "application/x-7z-compressed"
+        /// RAR archive.
+        Rar "application/vnd.rar"
         /// Word 97–2003.
         Doc "application/msword"
         /// Excel 97–2003.
@@ -71,10 +90,52 @@ choice! {
         M4a "audio/mp4"
         /// Ogg audio.
         Ogg "audio/ogg"
+        /// AAC.
+        Aac "audio/aac"
+        /// WAVE.
+        Wav "audio/wav"
         /// MPEG-4 video.
         Mp4 "video/mp4"
         /// WebM.
         Webm "video/webm"
+        /// QuickTime, what phones record.
+        Mov "video/quicktime"
+        /// 3GPP, what older phones record.
+        ThreeGpp "video/3gpp"
+    }
+}
+
+/// Names that systems and browsers give to an allowed type.
+const OTHER_NAMES: [(&str, ContentType); 10] = [
+    ("application/x-pdf", ContentType::Pdf),
+    ("application/x-rar-compressed", ContentType::Rar),
+    ("application/x-zip-compressed", ContentType::Zip),
+    ("audio/mp3", ContentType::Mp3),
+    ("audio/vnd.wave", ContentType::Wav),
+    ("audio/wave", ContentType::Wav),
+    ("audio/x-m4a", ContentType::M4a),
+    ("audio/x-wav", ContentType::Wav),
+    ("image/jpg", ContentType::Jpeg),
+    ("text/rtf", ContentType::Rtf),
+];
+
+impl FromStr for ContentType {
+    type Err = ValueError;
+
+    /// Reads a media type in any case, without its parameters, also by another name. `Required` for an empty text,
+    /// `Value` for a type that is not allowed.
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let error = if text.is_empty() { ValueError::Required } else { ValueError::Value };
+        let codes = Self::ALL.map(|kind| (kind.code(), kind)).into_iter();
+        let found = codes.chain(OTHER_NAMES).find(|(name, _)| *name == essence);
+        found.map(|(_, kind)| kind).ok_or(error)
+    }
+}
+
+impl Constrained for ContentType {
+    fn constraint() -> Constraint {
+        Constraint::allowed(Self::ALL.map(Self::code))
     }
 }
 
@@ -93,11 +154,12 @@ pub struct FileName(Line<255>);
 impl FromStr for FileName {
     type Err = ValueError;
 
-    /// As [`Line`], and `Format` for slashes, which would make a path, and for direction overrides, which can make an
-    /// executable look like a picture (`gpj.exe`).
+    /// As [`Line`], and `Format` for slashes and for `.` and `..`, which would make a path. Direction overrides, which can
+    /// make an executable look like a picture (`gpj.exe`), are none of a line.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let line: Line<255> = text.parse()?;
-        if line.as_str().contains(['/', '\\']) { Err(ValueError::Format) } else { Ok(Self(line)) }
+        let is_path = line.as_str().contains(['/', '\\']) || matches!(line.as_str(), "." | "..");
+        if is_path { Err(ValueError::Format) } else { Ok(Self(line)) }
     }
 }
 

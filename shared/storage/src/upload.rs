@@ -10,8 +10,7 @@ pub fn upload_key(id: FileId) -> String {
     format!("uploads/{id}")
 }
 
-/// The key that links to the file `id` lead to. No form names it, except those that were issued before uploads had
-/// keys of their own: files of that time are complete where they are.
+/// The key that links to the file `id` lead to. No form names it.
 pub fn file_key(id: FileId) -> String {
     format!("files/{id}")
 }

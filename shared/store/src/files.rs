@@ -24,6 +24,9 @@ const UPLOAD_TIMEOUT: Duration = Duration::from_secs(3600);
 /// that without a limit a user who uploads and deletes again and again would fill it.
 const QUOTAS_PER_DAY: u64 = 3;
 
+/// The most files of a user.
+const MAX_FILES: u64 = 1_000;
+
 /// A file in the index `due`: a pending upload or a deleted file.
 #[derive(Debug, Clone)]
 pub struct DueFile {
@@ -118,7 +121,7 @@ impl Store {
 
 impl Transaction {
     /// Creates `file` and reserves its size in its owner's quota of `quota` bytes. The condition fails ([`Part::Usage`])
-    /// when the quota would be exceeded, or ([`Part::Quota`]) three times the quota by all files of the UTC day.
+    /// when the quota would be exceeded or the owner has a thousand files, or ([`Part::Quota`]) three times the quota by all files of the UTC day.
     pub fn new_file(&mut self, file: &File, quota: u64) {
         let key = keys::file(file.file_id);
         let put = key
@@ -131,7 +134,10 @@ impl Transaction {
         // A file that alone exceeds the quota is too large for a missing item, too.
         let empty = if room < 0 { "" } else { "attribute_not_exists(bytes) OR " };
         let update = usage_update(file, 1, UsageKind::Both)
-            .when(format!("{empty}(bytes <= :room AND taken <= :roomWithGivenUp)"))
+            .when(format!(
+                "{empty}(bytes <= :room AND taken <= :roomWithGivenUp AND files < :most)"
+            ))
+            .number(":most", MAX_FILES)
             .number(":room", room)
             .number(":roomWithGivenUp", room + i128::from(quota));
         self.update(Part::Usage, update);

@@ -97,6 +97,24 @@ async fn upload_replaced_between_look_and_copy_is_not_taken_for_the_first() {
 }
 
 #[tokio::test]
+async fn complete_of_a_file_that_is_deleted_meanwhile_returns_404() {
+    let (world, member) = World::with_member().await;
+    let announced = member.post("/files", payload("a.txt", 5)).await.expect_created();
+    let id = announced["file"]["fileID"].as_str().unwrap();
+    assert_eq!(send(&announced["upload"], b"hallo").await, 204);
+    let mut slow = Fault::new(Mode::Slow).on("CopyObject").times(1);
+    slow.delay_ms = Some(1_000);
+    world.inject_fault_in(Service::S3, slow);
+    let path = format!("/files/{id}/complete");
+    let (completed, ()) = tokio::join!(member.post(&path, json!({})), async {
+        world.faults_have_occurred().await;
+        member.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
+        world.deliver().await;
+    });
+    completed.expect_error(ErrorCode::FileNotFound);
+}
+
+#[tokio::test]
 async fn complete_by_another_account_returns_404() {
     let world = World::new().await;
     let (member, other) = (world.member().await, world.member().await);

@@ -1,9 +1,14 @@
 use std::time::Duration;
 
 use common::{ErrorCode, Message};
-use domain::file::FORM_LIFE;
+use domain::{
+    FileId,
+    file::{FORM_LIFE, File},
+};
 use futures_util::future::join_all;
+use identity::random;
 use serde_json::json;
+use store::CommitOutcome;
 use tests::World;
 
 use super::{payload, send, send_changed};
@@ -68,7 +73,10 @@ async fn files_of_a_day_take_at_most_three_times_the_quota() {
     for hour in 0..4 {
         let answer = member.post("/files", payload("a.txt", 100)).await;
         if hour == 3 {
-            answer.expect_error(ErrorCode::FileQuotaExceeded);
+            answer.expect_error(ErrorCode::TooManyAttempts);
+            let left = Duration::from_secs(86_400) - since_midnight(&world);
+            let seconds: u64 = answer.header("retry-after").parse().unwrap();
+            assert!(seconds.abs_diff(left.as_secs()) < 60, "{seconds}");
             break;
         }
         let created = answer.expect_success(Message::FileCreated);
@@ -82,6 +90,26 @@ async fn files_of_a_day_take_at_most_three_times_the_quota() {
     world.clock().advance(Duration::from_secs(86_400));
     let member = world.signed_in(member.user().clone()).await;
     member.post("/files", payload("a.txt", 100)).await.expect_success(Message::FileCreated);
+}
+
+#[tokio::test]
+async fn user_has_at_most_a_thousand_files() {
+    let (world, member) = World::with_member().await;
+    let store = &world.setup().store;
+    let file = member.post("/files", payload("a.txt", 1)).await.expect_created()["file"].clone();
+    let file = store.file(serde_json::from_value(file["fileID"].clone()).unwrap()).await;
+    let file = file.unwrap().unwrap();
+    for _ in 1..1_000 {
+        let file_id = FileId::new(random::id(world.clock().now()));
+        let mut tx = store.transaction();
+        tx.new_file(&File { file_id, ..file.clone() }, 1_000_000);
+        assert_eq!(tx.commit().await.unwrap(), CommitOutcome::Committed);
+    }
+    let refused = member.post("/files", payload("b.txt", 1)).await;
+    refused.expect_error(ErrorCode::FileQuotaExceeded);
+    let path = format!("/files/{}", file.file_id);
+    member.delete(&path).await.expect_success(Message::FileDeleted);
+    member.post("/files", payload("b.txt", 1)).await.expect_created();
 }
 
 fn since_midnight(world: &World) -> Duration {

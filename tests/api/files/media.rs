@@ -15,7 +15,7 @@ async fn default_avatar_is_served_other_keys_return_404() {
     assert!(image.body.starts_with(b"\x89PNG"));
     for (name, value) in [
         ("content-type", "image/png"),
-        ("cache-control", "public, max-age=31536000, immutable"),
+        ("cache-control", "public, max-age=86400"),
         ("cross-origin-resource-policy", "cross-origin"),
         ("x-content-type-options", "nosniff"),
         ("x-ratelimit-limit", ""),

@@ -24,11 +24,29 @@ fn file_name_rejects_paths_and_direction_overrides() {
         ("برنامج الدورة.pdf", None),
         ("../etc/passwd", Some(ValueError::Format)),
         ("a\\b", Some(ValueError::Format)),
+        ("..", Some(ValueError::Format)),
+        (".", Some(ValueError::Format)),
+        ("..a", None),
         ("photo\u{202e}gpj.exe", Some(ValueError::Format)),
         ("a\r\nb", Some(ValueError::Format)),
         (" ", Some(ValueError::Required)),
     ] {
         assert_eq!(text.parse::<FileName>().err(), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn content_type_is_read_in_any_case_and_by_its_other_names() {
+    for (text, code) in [
+        ("APPLICATION/PDF", "application/pdf"),
+        ("image/PNG", "image/png"),
+        ("text/plain;charset=utf-8", "text/plain"),
+        ("text/csv ; header=present", "text/csv"),
+        ("application/x-zip-compressed", "application/zip"),
+        ("audio/x-m4a", "audio/mp4"),
+        ("image/jpg", "image/jpeg"),
+    ] {
+        assert_eq!(text.parse().map(ContentType::code), Ok(code), "{text}");
     }
 }
 
@@ -40,8 +58,7 @@ fn content_type_rejects_active_content() {
         "text/javascript",
         "application/xml",
         "application/xhtml+xml",
-        "IMAGE/PNG",
-        "text/plain; charset=utf-8",
+        "TEXT/HTML; x=application/pdf",
     ] {
         assert_eq!(text.parse::<ContentType>(), Err(ValueError::Value), "{text}");
     }
