@@ -14,9 +14,10 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use common::Edge;
+use common::{Edge, UnreadableRequest};
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, header,
+    uri::Authority,
 };
 use http_body_util::BodyExt;
 use hyper::{
@@ -34,6 +35,8 @@ use cloud::{host, next_connection};
 const MAX_BODY: usize = 10 * 1024 * 1024;
 /// The time-out for reading a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long the rest of a body that is too large is read.
+const DRAIN: Duration = Duration::from_secs(1);
 /// A little longer than the `Keep-Alive` header promises, so that no client uses a closed connection.
 const IDLE: Duration = Duration::from_secs(7);
 
@@ -51,6 +54,8 @@ pub async fn serve(listener: TcpListener, edge: Edge, pages: Option<Pages>) {
             http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(IDLE)
+                // A client may end its side of the connection before it reads the response (RFC 9112 §9.6).
+                .half_close(true)
                 .serve_connection(TokioIo::new(stream), service),
         );
     }
@@ -70,10 +75,16 @@ impl Gateway {
     ) -> io::Result<Response<WholeBody>> {
         let (parts, body) = request.into_parts();
         let stays_open = parts.version == Version::HTTP_11 && !asks_to_close(&parts.headers);
-        let body = tokio::time::timeout(BODY_TIMEOUT, read_body(body))
-            .await
-            .map_err(|_| io::ErrorKind::TimedOut)?;
-        let request = Request::from_parts(parts, body.map_err(io::Error::other)?);
+        let body = if body.size_hint().lower() > MAX_BODY as u64 {
+            too_large(body).await
+        } else {
+            let read = tokio::time::timeout(BODY_TIMEOUT, read_body(body));
+            read.await.map_err(|_| io::ErrorKind::TimedOut)?.map_err(io::Error::other)?
+        };
+        let mut request = Request::from_parts(parts, body);
+        if !has_one_host(&request) {
+            request.extensions_mut().insert(UnreadableRequest);
+        }
         let mut response = match &self.pages {
             Some(pages) if Pages::serves(request.uri().path()) => {
                 if host::is_local(&request) {
@@ -103,6 +114,25 @@ impl Gateway {
         }
         Ok(response.map(|body| WholeBody(Some(body))))
     }
+}
+
+/// Whether the request has the one valid `Host` that RFC 9112 §3.2 requires. HTTP/1.0 requires none.
+fn has_one_host(request: &Request<Bytes>) -> bool {
+    let hosts: Vec<_> = request.headers().get_all(header::HOST).iter().collect();
+    match hosts.as_slice() {
+        [] => request.version() != Version::HTTP_11,
+        [host] => {
+            Authority::try_from(host.as_bytes()).is_ok_and(|host| !host.as_str().contains('@'))
+        }
+        _ => false,
+    }
+}
+
+/// A body that is announced as too large is not waited for: some of it is read, because clients read the response after
+/// sending, and a body in its place that is rejected.
+async fn too_large(body: Incoming) -> Bytes {
+    let _ = tokio::time::timeout(DRAIN, read_body(body)).await;
+    vec![b' '; MAX_BODY + 1].into()
 }
 
 fn asks_to_close(headers: &HeaderMap) -> bool {
