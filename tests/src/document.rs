@@ -78,7 +78,7 @@ impl Document {
                 "{method} {path}: status {} is not in the document: {answer:?}",
                 answer.status
             );
-            return self.check_body(method, path, "/components/schemas/Error", answer);
+            return self.check_body(method, path, "/components/schemas/ErrorResponse", answer);
         };
         self.check_headers(method, path, &response, answer);
         match self.root.pointer(&format!("{response}/content")) {

@@ -7,9 +7,9 @@ use common::{
     bearer, input, success, text,
 };
 use domain::{
-    Email, Instant, Line,
+    Email, Instant,
     amr::Method,
-    code::{Challenge, CodeKind, SendMethod},
+    code::{Challenge, CodeKind, SendMethod, TypedCode},
     outbox::Notification,
 };
 use http::HeaderMap;
@@ -54,7 +54,7 @@ pub(crate) async fn request(
 }
 
 /// A submitted code, at most 128 characters.
-pub(crate) struct SubmittedCode(Line<128>);
+pub(crate) struct SubmittedCode(TypedCode);
 
 impl<S> FromFields<S> for SubmittedCode {
     /// A missing or malformed code counts as a wrong one.

@@ -1,9 +1,9 @@
 //! The content of a course, as a writer sends it.
 
-use common::{Fields, FromFields, text};
+use common::{ErrorCode, Fields, FromFields, InvalidValue, text};
 use domain::{
-    CommitteeId, CourseId, Instant, UserId, ValueError,
-    course::{Course, CourseDetails, CourseState, CourseSummary},
+    CommitteeId, Constrained, Constraint, CourseId, Hint, Instant, Price, UserId, ValueError,
+    course::{Course, CourseDetails, CourseState, CourseSummary, Currency},
     user::User,
 };
 
@@ -12,12 +12,22 @@ use domain::{
 pub(crate) struct Content(Course);
 
 impl<S> FromFields<S> for Content {
+    /// The longest texts fit also when each letter is escaped.
+    const MAX_BYTES: usize = 262_144;
+
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
         let course_title = fields.required("courseTitle", text);
         let course_sub_title = fields.nullable("courseSubTitle", text);
         let description = fields.nullable("description", text);
-        let price = fields.exact_number("price");
-        let currency = fields.optional_or("currency", text, Default::default());
+        let price = fields.exact_number::<Price>("price");
+        let currency = fields.optional_or("currency", text, Currency::default());
+        if let (Some(Some(price)), Some(currency)) = (&price, &currency)
+            && !price.has_at_most(currency.decimals())
+        {
+            let hint = Some(Hint::Decimals(currency.decimals()));
+            let constraint = Constraint { hint, ..Price::constraint() };
+            fields.reject("price", InvalidValue { code: ErrorCode::FieldFormat, constraint });
+        }
         let location = fields.nullable("location", text);
         let course_type = fields.nullable("courseType", text);
         let section_of_matter = fields.nullable("sectionOfMatter", text);

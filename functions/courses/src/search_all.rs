@@ -27,7 +27,7 @@ fn search_words(text: Prose<200>) -> Result<Vec<Word>, InvalidValue> {
     if words.len() > MAX_WORDS {
         Err(InvalidValue {
             code: ErrorCode::FieldLength,
-            constraint: Constraint::length(1, MAX_WORDS, Unit::Elements),
+            constraint: Constraint::length(1, MAX_WORDS, Unit::Words),
         })
     } else {
         Ok(words.into_values().collect())

@@ -8,7 +8,8 @@ mod verify;
 use accounts::{Sessions, attempts};
 use common::{ApiError, Client, ErrorCode, Fields, InvalidValue, Routes, text};
 use domain::{
-    Instant, Line, SessionId, UserId,
+    Instant, SessionId, UserId,
+    code::TypedCode,
     otp::{Otp as StoredOtp, Proof},
 };
 use identity::{
@@ -146,8 +147,8 @@ impl Otp {
 
 /// Reads a code. A text that is too long or malformed becomes the empty text, which is a wrong code.
 fn code(value: Value) -> Result<String, InvalidValue> {
-    match text::<Line<128>>(value) {
-        Ok(code) => Ok(code.to_string()),
+    match text::<TypedCode>(value) {
+        Ok(code) => Ok(code.as_str().to_owned()),
         Err(invalid) if invalid.code == ErrorCode::FieldType => Err(invalid),
         Err(_) => Ok(String::new()),
     }

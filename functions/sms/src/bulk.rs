@@ -28,6 +28,10 @@ use crate::{
 
 const MAX_RECIPIENTS: usize = 1000;
 
+/// Most bytes of all messages of a batch, which one transaction of at most 4 MB stores
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>).
+const MAX_STORED: usize = 3_700_000;
+
 pub(crate) struct SendBulkRequest {
     recipients: Vec<RecipientInput>,
     message: Option<Text>,
@@ -119,6 +123,9 @@ impl Messages {
         if sorted.entries.is_empty() {
             return Err(all_rejected(&client_refs.added_to(sorted.results)));
         }
+        if sorted.entries.iter().map(stored_bytes).sum::<usize>() > MAX_STORED {
+            return Err(ErrorCode::PayloadTooLarge.into());
+        }
         let batch = summary(&sorted, text, batch_id);
         let SortedRecipients { results, entries } = sorted;
         let response = SendBulkResponse { batch, results, warnings };
@@ -145,6 +152,11 @@ fn accept_transaction(
     tx.accept_batch(batch, text, &chunks(batch, entries));
     tx.record_audit(&AuditEntry::of_batch(random::id(now), batch));
     tx
+}
+
+/// Bytes that `entry` has in its chunk at most.
+fn stored_bytes(entry: &Entry) -> usize {
+    entry.text.as_ref().map_or(0, |text| text.as_str().len()) + 200
 }
 
 fn all_rejected(results: &[RecipientResult]) -> ApiError {

@@ -6,7 +6,7 @@ use common::{ErrorCode, Fields, InvalidValue, text};
 use domain::{
     BatchId, E164, Language, Line, SmsId, ValueError,
     batch::Entry,
-    sms::{MAX_BYTES, Recipient, Text},
+    sms::{MAX_LENGTH, Recipient, Text},
     template::{render, single_braced},
 };
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,8 @@ use serde_json::Value;
 
 use crate::Messages;
 
+/// Longest text in bytes of UTF-8, of which a UTF-16 unit has three at most.
+const MAX_TEXT: usize = 3 * MAX_LENGTH;
 /// Maximum length of `to` in a result, in code points.
 const MAX_ECHOED: usize = 20;
 
@@ -46,7 +48,7 @@ impl RecipientInput {
         let number = messages.country_codes.mobile(&self.to)?.number;
         let template =
             self.message.as_deref().or(common.map(Text::as_str)).ok_or(ValueError::Required)?;
-        let text: Text = render(template, &self.variables, MAX_BYTES)?.parse()?;
+        let text: Text = render(template, &self.variables, MAX_TEXT)?.parse()?;
         Ok(Draft { number, text: Some(text).filter(|text| Some(text) != common) })
     }
 }
@@ -62,11 +64,16 @@ fn any_text(value: Value) -> Result<String, InvalidValue> {
     value.as_str().map(str::to_owned).ok_or(ValueError::Type.into())
 }
 
+/// Numbers are taken as they are written.
 fn texts_by_name(value: Value) -> Result<BTreeMap<String, String>, InvalidValue> {
     let Value::Object(object) = value else {
         return Err(ValueError::Type.into());
     };
-    object.into_iter().map(|(name, value)| Ok((name, any_text(value)?))).collect()
+    let text = |value| match value {
+        Value::Number(number) => Ok(number.to_string()),
+        value => any_text(value),
+    };
+    object.into_iter().map(|(name, value)| Ok((name, text(value)?))).collect()
 }
 
 /// The outcome for one recipient.

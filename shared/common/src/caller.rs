@@ -138,10 +138,16 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     token_of(value.to_str().ok()?)
 }
 
-/// The token in `authorization`, the value of such a header; `None` when its scheme is not Bearer.
+/// The token in `authorization`, the value of such a header; `None` when its scheme is not Bearer. The scheme may stand
+/// twice: tokens in bodies begin with it, and generated clients add it again.
 pub fn token_of(authorization: &str) -> Option<&str> {
-    let (scheme, token) = authorization.trim().split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    let token = without_scheme(authorization.trim())?;
+    Some(without_scheme(token).unwrap_or(token))
+}
+
+fn without_scheme(authorization: &str) -> Option<&str> {
+    let (scheme, token) = authorization.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start())
 }
 
 /// Loads callers by their access tokens, and remembers sessions that have ended.

@@ -168,7 +168,7 @@ impl From<ValueError> for ErrorCode {
         match error {
             ValueError::Required => Self::FieldRequired,
             ValueError::Type => Self::FieldType,
-            ValueError::Length => Self::FieldLength,
+            ValueError::Length | ValueError::AsciiLength => Self::FieldLength,
             ValueError::Format => Self::FieldFormat,
             ValueError::Value => Self::FieldValue,
             ValueError::Email => Self::EmailInvalid,

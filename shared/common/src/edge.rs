@@ -67,9 +67,10 @@ pub(crate) struct Invocation {
     pub(crate) lambda_id: String,
 }
 
-/// A request extension: the Lambda event contained no valid request. The response is 400 with all headers.
-#[derive(Clone, Copy)]
-pub(crate) struct UnreadableEvent;
+/// A request extension: the Lambda event, or the connection, contained no valid request. The response is 400 with all
+/// headers.
+#[derive(Debug, Clone, Copy)]
+pub struct UnreadableRequest;
 
 impl Edge {
     /// The edge in front of `routes`. Settings, with defaults: `API_PREFIXES` (`/api/v1,/api/dev`), `POWERED_BY`
@@ -286,7 +287,7 @@ impl Inner {
         client: Client,
         now: Instant,
     ) -> Response {
-        if request.extensions().get::<UnreadableEvent>().is_some() {
+        if request.extensions().get::<UnreadableRequest>().is_some() {
             return ApiError::from(ErrorCode::MalformedRequest).into_response();
         }
         if !self.content_network.admits(request.headers()) {

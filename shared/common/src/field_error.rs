@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::{Constrained, Constraint, Language, Unit, ValueError};
+use domain::{Constrained, Constraint, Hint, Language, Unit, ValueError};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::ErrorCode;
@@ -19,7 +19,10 @@ pub struct InvalidValue {
 impl InvalidValue {
     /// The error `error` of parsing a `T`, with the constraint of `T`.
     pub fn of<T: Constrained>(error: ValueError) -> Self {
-        Self { code: error.into(), constraint: T::constraint() }
+        let constraint = T::constraint();
+        let hint =
+            if error == ValueError::AsciiLength { Some(Hint::AsciiForm) } else { constraint.hint };
+        Self { code: error.into(), constraint: Constraint { hint, ..constraint } }
     }
 }
 
@@ -82,9 +85,29 @@ fn text(code: ErrorCode, constraint: &Constraint, language: Language) -> Cow<'st
     let Constraint { min, max, unit, .. } = constraint;
     let units = match unit {
         Unit::Elements => "éléments",
+        Unit::Words => "mots",
         Unit::Bytes => "octets",
         Unit::Characters | Unit::Number => "caractères",
     };
+    match (code, constraint.hint) {
+        (ErrorCode::FieldFormat, Some(Hint::CallingCode)) => {
+            return "L’indicatif s’écrit en chiffres seuls, sans « + », par exemple 216.".into();
+        }
+        (ErrorCode::FieldFormat, Some(Hint::Decimals(0))) => {
+            return "Ce montant s’écrit sans décimales dans cette devise.".into();
+        }
+        (ErrorCode::FieldFormat, Some(Hint::Decimals(decimals))) => {
+            return format!("Ce montant a au plus {decimals} décimales dans cette devise.").into();
+        }
+        (ErrorCode::FieldFormat, Some(Hint::FileName)) => {
+            return "Un nom de fichier est fait d’une ligne sans « / » ni « \\ », et n’est ni « . » ni « .. »."
+                .into();
+        }
+        (ErrorCode::FieldLength, Some(Hint::AsciiForm)) => {
+            return "Ce nom est trop long : sa forme ASCII (xn--…) doit avoir au plus 63 caractères.".into();
+        }
+        _ => {}
+    }
     match (code, *min, *max, constraint.format) {
         (ErrorCode::FieldLength, Some(min), Some(max), _) => {
             format!("Ce champ doit contenir entre {} et {} {units}.", french(min), french(max))

@@ -3,7 +3,9 @@
 use std::{borrow::Cow, collections::HashMap, fmt, ops::RangeInclusive, str::FromStr};
 
 use bytes::Bytes;
-use domain::{CommitteeId, Constrained, Constraint, Line, Patch, Phone, Unit, ValueError};
+use domain::{
+    CommitteeId, Constrained, Constraint, Hint, Line, Patch, Phone, Unit, ValueError, is_blank,
+};
 use secrecy::SecretString;
 use serde_json::{Map, Number, Value, value::RawValue};
 
@@ -81,7 +83,7 @@ impl Fields {
         match self.object.remove(name) {
             None => Some(Patch::Absent),
             Some(Value::Null) => Some(Patch::Null),
-            Some(Value::String(text)) if text.trim().is_empty() => Some(Patch::Null),
+            Some(Value::String(text)) if is_blank(&text) => Some(Patch::Null),
             Some(value) => {
                 let result = read(value);
                 self.ok_or_reject(name, result).map(Patch::Value)
@@ -283,7 +285,7 @@ pub fn secret(value: Value) -> Result<SecretString, InvalidValue> {
 pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
     let code = fields.optional("phoneCode", |value| {
         text_or_empty::<Line<15>>(value)
-            .map_err(|invalid| InvalidValue { constraint: Line::<3>::constraint(), ..invalid })
+            .map_err(|invalid| InvalidValue { constraint: calling_code(), ..invalid })
     });
     let number = fields.optional("phone", text_or_empty::<Line<15>>);
     let (code, number) = (code?, number?);
@@ -303,11 +305,15 @@ pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
         },
     };
     let invalid = match field {
-        "phoneCode" => InvalidValue::of::<Line<3>>(error),
+        "phoneCode" => InvalidValue { code: error.into(), constraint: calling_code() },
         _ => InvalidValue::of::<Line<15>>(error),
     };
     fields.reject(field, invalid);
     None
+}
+
+fn calling_code() -> Constraint {
+    Constraint { hint: Some(Hint::CallingCode), ..Line::<3>::constraint() }
 }
 
 /// Reads `true` or `false`: `FIELD_TYPE_MESSAGE` for anything else.
@@ -323,7 +329,9 @@ pub fn integer<N: TryFrom<u64> + Into<u64> + Copy>(
         let range: RangeInclusive<u64> = (*range.start()).into()..=(*range.end()).into();
         // serde_json reads whole numbers beyond 64 bits as floating-point ones.
         let is_huge = |number: &Number| number.as_f64().is_some_and(|number| number.abs() >= 9e18);
-        let is_whole = |number: &&Number| number.is_i64() || number.is_u64() || is_huge(number);
+        let is_whole = |number: &&Number| {
+            number.is_i64() || number.is_u64() || is_huge(number) || whole(number).is_some()
+        };
         let invalid = |code| InvalidValue {
             code,
             constraint: Constraint {
@@ -334,12 +342,19 @@ pub fn integer<N: TryFrom<u64> + Into<u64> + Copy>(
         };
         let number = value.as_number().filter(is_whole);
         let number = number.ok_or_else(|| invalid(ErrorCode::FieldType))?;
+        let number = number.as_u64().or_else(|| whole(number));
         number
-            .as_u64()
             .filter(|number| range.contains(number))
             .and_then(|number| N::try_from(number).ok())
             .ok_or_else(|| invalid(ErrorCode::FieldValue))
     }
+}
+
+/// The value of a number such as `1.0`, which is an integer, too
+/// (<https://json-schema.org/draft/2020-12/json-schema-validation#section-6.1.1>).
+fn whole(number: &Number) -> Option<u64> {
+    let number = number.as_f64().filter(|number| number.fract() == 0.0)?;
+    (0.0..=MAX_SAFE_INTEGER as f64).contains(&number).then_some(number as u64)
 }
 
 /// Errors state no larger bound, because clients may read JSON numbers as doubles (RFC 8259 §6).

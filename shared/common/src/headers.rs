@@ -32,7 +32,7 @@ const CONSTANT: [(&str, &str); 14] = [
 const METHODS: &str = "GET,HEAD,PUT,PATCH,POST,DELETE";
 
 /// Response headers that scripts of other origins may read.
-const EXPOSED: &str = "Authorization, ETag, Retry-After, WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
+const EXPOSED: &str = "Authorization, ETag, Retry-After, WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Idempotent-Replayed";
 
 /// Sets the headers of every response. An endpoint's own values for those of [`CONSTANT`] stay; those of `Allow` come in
 /// the order of their routes and get that of [`METHODS`].

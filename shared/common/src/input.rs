@@ -111,7 +111,7 @@ pub(crate) fn read<T: FromFields<S>, S>(mut fields: Fields, state: &S) -> Result
     }
 }
 
-/// Whether the content type is absent or `application/json`, with or without `charset=utf-8`, and there is no content
+/// Whether the content type is absent or `application/json`, with no other `charset` than `utf-8`, and there is no content
 /// encoding.
 fn is_plain_json(headers: &HeaderMap) -> bool {
     let all = |name| {
@@ -123,7 +123,9 @@ fn is_plain_json(headers: &HeaderMap) -> bool {
     let json = |text: String| {
         let mut parts = text.split(';').map(str::trim);
         parts.next() == Some("application/json")
-            && parts.all(|part| matches!(part, "" | "charset=utf-8" | "charset=\"utf-8\""))
+            && parts
+                .filter_map(|part| part.strip_prefix("charset="))
+                .all(|charset| charset.trim_matches('"') == "utf-8")
     };
     all(header::CONTENT_TYPE).all(json)
         && all(header::CONTENT_ENCODING).all(|coding| matches!(coding.as_str(), "" | "identity"))
@@ -131,11 +133,10 @@ fn is_plain_json(headers: &HeaderMap) -> bool {
 
 /// Parses `body` as an object; an empty body is an empty object.
 fn object(body: &[u8]) -> Result<Map<String, Value>, ErrorCode> {
-    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     if body.is_empty() {
         return Ok(Map::new());
     }
-    match serde_json::from_slice(body) {
+    match serde_json::from_slice(body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body)) {
         Ok(Strict(Value::Object(object))) => Ok(object),
         Ok(_) | Err(_) => Err(ErrorCode::InvalidJson),
     }

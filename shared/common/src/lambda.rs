@@ -26,7 +26,7 @@ use store::Setup;
 use crate::{
     Edge, Routes,
     content_network::has_content_network,
-    edge::{Invocation, UnreadableEvent},
+    edge::{Invocation, UnreadableRequest},
 };
 
 /// Percent-encodes everything but `/` and the `pchar` of RFC 3986; `%` is encoded too, as the gateway has decoded
@@ -142,7 +142,7 @@ pub async fn answer_event(
         let mut request = restored(request, headers.clone());
         request.extensions_mut().insert(invocation.clone());
         if !is_readable {
-            request.extensions_mut().insert(UnreadableEvent);
+            request.extensions_mut().insert(UnreadableRequest);
         }
         async move { Ok(joined_headers(edge.answer(request, ip).await)) }
     }));

@@ -38,7 +38,7 @@ pub use caller::{Now, SignedIn, SuperAdmin, Verified, bearer, token_of};
 pub use client::Client;
 pub use codes::{ErrorCode, Message};
 pub use cursor::{Cursors, Listed, Paging};
-pub use edge::Edge;
+pub use edge::{Edge, UnreadableRequest};
 pub use envelope::Empty;
 pub use error::ApiError;
 pub use field_error::{FieldError, InvalidValue};

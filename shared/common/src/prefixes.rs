@@ -28,7 +28,8 @@ impl Prefixes {
     /// `path` without prefix and trailing slash; `None` when the prefix is missing, or present although the route in
     /// `routes` has none.
     pub(crate) fn strip(&self, path: &str, routes: &Routes) -> Option<String> {
-        let path = path.strip_suffix('/').unwrap_or(path);
+        let path = normalized(path);
+        let path = path.strip_suffix('/').unwrap_or(&path);
         let after_prefix = |prefix: &String| {
             path.strip_prefix(prefix.as_str())
                 .filter(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -41,4 +42,26 @@ impl Prefixes {
         }
         .map(str::to_owned)
     }
+}
+
+/// `path` without escapes of unreserved characters, as the gateway passes it on: `%63ommittees` becomes `committees`
+/// (RFC 3986 §6.2.2.2).
+fn normalized(path: &str) -> String {
+    let mut parts = path.split('%');
+    let mut normalized = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let byte = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let unreserved = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
+        match byte.filter(unreserved) {
+            Some(byte) => {
+                normalized.push(byte.into());
+                normalized.push_str(&part[2..]);
+            }
+            None => {
+                normalized.push('%');
+                normalized.push_str(part);
+            }
+        }
+    }
+    normalized
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, str::FromStr, time::Duration};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{CommitteeId, Instant, UserId, ValueError, choice::codes};
+use crate::{CommitteeId, Instant, Line, UserId, ValueError, choice::codes, text::as_str};
 
 codes! {
     /// What a code is used for. An e-mail address, or an account's phone number, has at most one valid code of each
@@ -105,4 +105,44 @@ pub struct Code {
     pub tries: u32,
     /// Wrong attempts by network.
     pub networks: BTreeMap<String, u32>,
+}
+
+/// A sent code as a person types it: six digits, with or without spaces and hyphens between them, or the code of a link.
+/// At most 128 code points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedCode(String);
+
+impl FromStr for TypedCode {
+    type Err = ValueError;
+
+    /// As [`Line`].
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        let line: Line<128> = text.parse()?;
+        let is_separator =
+            |letter: char| letter.is_whitespace() || matches!(letter, '-' | '‐'..='―');
+        let digits = line.as_str().replace(is_separator, "");
+        let is_digits = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        Ok(Self(if is_digits { digits } else { line.to_string() }))
+    }
+}
+
+as_str!(TypedCode);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typed_digits_are_read_without_separators_and_links_unchanged() {
+        for (typed, code) in [
+            ("123456", "123456"),
+            (" 123 456 ", "123456"),
+            ("123\u{a0}456", "123456"),
+            ("12-34‑56", "123456"),
+            ("1234 567", "1234 567"),
+            ("ab-cd", "ab-cd"),
+        ] {
+            assert_eq!(typed.parse::<TypedCode>().unwrap().as_str(), code);
+        }
+    }
 }

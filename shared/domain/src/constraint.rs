@@ -15,6 +15,21 @@ pub struct Constraint {
     pub allowed: Vec<String>,
     /// The name of the format, such as `email` or `date-time`.
     pub format: Option<&'static str>,
+    /// What the text of the error explains, where bounds and formats do not say it.
+    pub hint: Option<Hint>,
+}
+
+/// What is special about the values of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hint {
+    /// A calling code is written without `+`.
+    CallingCode,
+    /// An amount has at most so many decimals.
+    Decimals(u32),
+    /// A name of a file has no slash.
+    FileName,
+    /// The length counts in the ASCII form of a label.
+    AsciiForm,
 }
 
 /// What the bounds of a [`Constraint`] count.
@@ -29,6 +44,8 @@ pub enum Unit {
     Bytes,
     /// Elements of a list.
     Elements,
+    /// Words of a search.
+    Words,
 }
 
 impl Constraint {

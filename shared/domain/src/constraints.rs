@@ -2,8 +2,8 @@
 
 use crate::{
     CommitteeId, Constrained, Constraint, E164, Email, Instant, Line, Price, Prose, ShortCode,
-    code::SendMethod,
-    constraint::Unit,
+    code::{SendMethod, TypedCode},
+    constraint::{Hint, Unit},
     course::{Currency, Language},
     email,
     file::FileName,
@@ -31,11 +31,11 @@ constrained! {
         unit: Unit::Bytes,
         ..Constraint::format("email")
     };
-    FileName => Line::<255>::constraint();
+    FileName => Constraint { hint: Some(Hint::FileName), ..Line::<255>::constraint() };
     Instant => Constraint::format("date-time");
     Label => Constraint::length(1, subdomain::MAX_LABEL, Unit::Characters);
     Language => Constraint::format("language");
-    Price => Constraint::range(0.0, price::MAX as f64 / 100.0);
+    Price => Constraint::range(0.0, price::MAX as f64 / 1000.0);
     RootDomain => Constraint {
         max: Some(subdomain::MAX_NAME as f64),
         unit: Unit::Characters,
@@ -44,8 +44,9 @@ constrained! {
     SendMethod => Constraint::allowed(["email", "sms"]);
     SenderId => Line::<11>::constraint();
     ShortCode => Line::<10>::constraint();
+    TypedCode => Line::<128>::constraint();
     bool => Constraint::allowed([true, false]);
-    sms::Text => Constraint::length(1, sms::MAX_BYTES, Unit::Bytes);
+    sms::Text => Constraint::length(1, sms::MAX_LENGTH, Unit::Characters);
 }
 
 impl<const MAX: usize> Constrained for Line<MAX> {

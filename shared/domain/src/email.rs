@@ -2,6 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
+use idna::{
+    AsciiDenyList,
+    uts46::{DnsLength, Hyphens, Uts46},
+};
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
@@ -27,7 +31,15 @@ impl FromStr for Email {
             return Err(ValueError::Required);
         }
         let (local, domain) = text.rsplit_once('@').ok_or(ValueError::Email)?;
-        let domain = idna::domain_to_ascii_strict(domain).map_err(|_| ValueError::Email)?;
+        // Unlike `Hyphens::Check`, this allows labels such as `my--company`, which can be registered.
+        let domain = Uts46::new()
+            .to_ascii(
+                domain.as_bytes(),
+                AsciiDenyList::STD3,
+                Hyphens::CheckFirstLast,
+                DnsLength::Verify,
+            )
+            .map_err(|_| ValueError::Email)?;
         let address = format!("{local}@{domain}");
         if is_local_part(local) && is_mail_domain(&domain) && address.len() <= MAX_BYTES {
             Ok(Self(address))
@@ -78,6 +90,7 @@ mod tests {
         for (text, form) in [
             (" Amel.Trabelsi@Example.ORG ", "amel.trabelsi@example.org"),
             ("amel+cours@example.org", "amel+cours@example.org"),
+            ("amel@ma--societe.example", "amel@ma--societe.example"),
             ("a@bücher.example", "a@xn--bcher-kva.example"),
             ("a@BU\u{308}CHER.example", "a@xn--bcher-kva.example"),
             ("o'neil@mail.example.org", "o'neil@mail.example.org"),

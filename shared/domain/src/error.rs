@@ -10,6 +10,8 @@ pub enum ValueError {
     Type,
     /// Too short or too long.
     Length,
+    /// Too long in its ASCII form, although not as it is written.
+    AsciiLength,
     /// Not of the field's format.
     Format,
     /// Well formed, but outside the allowed values.

@@ -2,18 +2,24 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
-use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use jiff::{
+    SignedDuration, Timestamp,
+    civil::{DateTime, datetime},
+    fmt::temporal::Pieces,
+    tz::Offset,
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::ValueError;
 
-/// A point in time in UTC with millisecond precision, from the year 0001 to 9999-12-30T22:00Z, the upper limit of
-/// `jiff`. Written as `2026-11-20T23:46:12.000Z`, so that text order is time order.
+/// A point in time in UTC with millisecond precision, in the years 0001 to 9999. Written as `2026-11-20T23:46:12.000Z`, so that text order is time order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 
-/// 0001-01-01T00:00:00.000Z and the last instant of `jiff`, in Unix milliseconds.
-const BOUNDS: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_207_200_999;
+/// 0001-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z, in Unix milliseconds.
+const BOUNDS: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
+
+const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);
 
 impl Instant {
     /// The last supported instant.
@@ -50,7 +56,12 @@ impl Instant {
 
     /// The UTC date, such as `2026-11-20`.
     pub fn day(self) -> String {
-        self.timestamp().strftime("%Y-%m-%d").to_string()
+        self.civil().strftime("%Y-%m-%d").to_string()
+    }
+
+    /// Date and time in UTC.
+    fn civil(self) -> DateTime {
+        EPOCH.saturating_add(SignedDuration::from_millis(self.0))
     }
 
     /// The start of the next UTC day.
@@ -64,15 +75,15 @@ impl Instant {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))
     }
 
-    /// This instant as a `jiff` timestamp.
+    /// This instant as a `jiff` timestamp, whose last one is 9999-12-30T22:00Z.
     pub fn timestamp(self) -> Timestamp {
-        Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::UNIX_EPOCH)
+        Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::MAX)
     }
 }
 
 impl fmt::Display for Instant {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.timestamp().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").fmt(out)
+        self.civil().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").fmt(out)
     }
 }
 
@@ -86,19 +97,29 @@ impl FromStr for Instant {
         if text.is_empty() {
             return Err(ValueError::Required);
         }
-        let date = text.parse::<Date>().ok().filter(|_| text.len() == 10);
-        let timestamp = match date {
-            Some(date) => date.to_zoned(TimeZone::UTC).map_err(|_| ValueError::Value)?.timestamp(),
-            // `jiff` also parses annotations such as `[Africa/Tunis]`, which are not ISO 8601.
-            None => text
-                .parse::<Timestamp>()
-                .ok()
-                .filter(|_| !text.contains('['))
-                .ok_or(ValueError::Format)?,
+        let pieces = Pieces::parse(text).map_err(|_| ValueError::Format)?;
+        // An annotation such as `[Africa/Tunis]` is not ISO 8601, and `jiff` makes 59 of the second 60.
+        if text.contains('[') || has_second_60(text) {
+            return Err(ValueError::Format);
+        }
+        let offset = match (pieces.time(), pieces.to_numeric_offset()) {
+            (None, None) if text.len() == 10 => Offset::UTC,
+            (Some(_), Some(offset)) if offset.seconds().abs() < 86_400 => offset,
+            _ => return Err(ValueError::Format),
         };
-        let milliseconds = timestamp.as_millisecond();
+        let local = pieces.date().to_datetime(pieces.time().unwrap_or_default());
+        let seconds = i64::from(offset.seconds());
+        let milliseconds = local.duration_since(EPOCH).as_nanos().div_euclid(1_000_000);
+        let milliseconds =
+            i64::try_from(milliseconds).map_err(|_| ValueError::Value)? - seconds * 1000;
         if BOUNDS.contains(&milliseconds) { Ok(Self(milliseconds)) } else { Err(ValueError::Value) }
     }
+}
+
+/// Whether the time in `text` has the second 60, in the extended or the basic format.
+fn has_second_60(text: &str) -> bool {
+    let time = text.split_once(['T', 't', ' ']).map(|(_, time)| time.replace(':', ""));
+    time.is_some_and(|time| time.get(4..6) == Some("60"))
 }
 
 impl Serialize for Instant {
@@ -126,18 +147,27 @@ mod tests {
             ("2026-11-20T23:46:12.98765+01:00", "2026-11-20T22:46:12.987Z"),
             (" 1956-03-20 ", "1956-03-20T00:00:00.000Z"),
             ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"),
-            ("9999-12-30", "9999-12-30T00:00:00.000Z"),
+            ("9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"),
+            ("9999-12-31T00:00:00+23:59", "9999-12-30T00:01:00.000Z"),
+            ("2026-11-20T09:30Z", "2026-11-20T09:30:00.000Z"),
         ] {
             let written = text.parse::<Instant>().map(|at| at.to_string());
             assert_eq!(written, Ok(form.to_owned()), "{text}");
         }
-        assert_eq!("9999-12-31".parse::<Instant>(), Err(ValueError::Value));
+        for text in ["9999-12-31T23:59:59-00:01", "0001-01-01T00:00:00+00:01", "0000-01-01"] {
+            assert_eq!(text.parse::<Instant>(), Err(ValueError::Value), "{text}");
+        }
         for text in [
             "2026-13-01",
             "2026-11-20T23:46:12Z[Africa/Tunis]",
             "yesterday",
             "2026-11-20T23:46:12",
             "20261120",
+            "2026-11-20T23:59:60Z",
+            "20261120T235960Z",
+            "2026-11-20T23:46:12+24:00",
+            "2026-11-20T23:46:12-25:59",
+            "2026-11-20Z",
         ] {
             assert_eq!(text.parse::<Instant>(), Err(ValueError::Format), "{text}");
         }

@@ -43,7 +43,7 @@ pub mod template;
 mod text;
 pub mod user;
 
-pub use constraint::{Constrained, Constraint, Unit};
+pub use constraint::{Constrained, Constraint, Hint, Unit};
 pub use email::Email;
 pub use error::ValueError;
 pub use id::{
@@ -57,4 +57,4 @@ pub use phone::{CountryCodes, E164, Mobile, Phone};
 pub use price::Price;
 pub use profile::Profile;
 pub use search::{Word, words};
-pub use text::{Line, Name, Prose, ShortCode, folded};
+pub use text::{Line, Name, Prose, ShortCode, folded, is_blank};

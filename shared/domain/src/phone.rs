@@ -25,7 +25,7 @@ pub struct Phone {
 
 impl Phone {
     /// Validates the national number `number` under the country calling code `code`. `Format` unless both are digits
-    /// (at most 3 and 15), `Value` if the country's plan has no such number.
+    /// (at most 3 and 15) and the country's plan has such a number.
     pub fn parse(code: &str, number: &str) -> Result<Self, ValueError> {
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let (code, number) = (code.trim(), number.trim());
@@ -36,7 +36,7 @@ impl Phone {
         let plan = in_plan(&format!("+{code}{number}"))
             .filter(|plan| plan.country_code.to_string() == code);
         plan.map(|_| Self { code: code.to_owned(), number: number.to_owned() })
-            .ok_or(ValueError::Value)
+            .ok_or(ValueError::Format)
     }
 }
 
@@ -48,8 +48,8 @@ pub struct E164(String);
 impl FromStr for E164 {
     type Err = ValueError;
 
-    /// `Required` for white space alone, `Format` unless it is `+` and 1 to 15 digits, `Value` if the country's plan
-    /// has no such number.
+    /// `Required` for white space alone, `Format` unless it is `+` and 1 to 15 digits and the country's plan has such
+    /// a number.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         international(text).map(|(number, _)| number)
     }
@@ -128,7 +128,7 @@ fn international(text: &str) -> Result<(E164, PhoneNumber), ValueError> {
     if digits.is_empty() || digits.len() > 15 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(ValueError::Format);
     }
-    in_plan(text).map(|plan| (E164(text.to_owned()), plan)).ok_or(ValueError::Value)
+    in_plan(text).map(|plan| (E164(text.to_owned()), plan)).ok_or(ValueError::Format)
 }
 
 impl fmt::Display for E164 {
@@ -154,14 +154,14 @@ mod tests {
         for (code, number, expected) in [
             ("216", "20123456", None),
             ("33", "612345678", None),
-            ("216", "2012345", Some(ValueError::Value)),
-            ("216", "201234567", Some(ValueError::Value)),
-            ("999", "20123456", Some(ValueError::Value)),
-            ("216", "020123456", Some(ValueError::Value)),
+            ("216", "2012345", Some(ValueError::Format)),
+            ("216", "201234567", Some(ValueError::Format)),
+            ("999", "20123456", Some(ValueError::Format)),
+            ("216", "020123456", Some(ValueError::Format)),
             // with a national prefix (Egypt, Algeria)
-            ("20", "0312282885", Some(ValueError::Value)),
-            ("213", "0555123456", Some(ValueError::Value)),
-            ("21", "620123456", Some(ValueError::Value)),
+            ("20", "0312282885", Some(ValueError::Format)),
+            ("213", "0555123456", Some(ValueError::Format)),
+            ("21", "620123456", Some(ValueError::Format)),
             ("+216", "20123456", Some(ValueError::Format)),
             ("216", "20 123 456", Some(ValueError::Format)),
             ("216", "٢٠١٢٣٤٥٦", Some(ValueError::Format)),
@@ -180,7 +180,7 @@ mod tests {
             // fixed line, premium rate, toll-free
             ("+21671123456", Err(ValueError::Value)),
             ("+21688123456", Err(ValueError::Value)),
-            ("+21680123456", Err(ValueError::Value)),
+            ("+21680123456", Err(ValueError::Format)),
             ("+216 20 123 456", Err(ValueError::Format)),
             ("0021620123456", Err(ValueError::Format)),
         ] {
@@ -193,7 +193,7 @@ mod tests {
     fn e164_without_plus_is_rejected() {
         assert!("+21671123456".parse::<E164>().is_ok());
         assert_eq!("21671123456".parse::<E164>(), Err(ValueError::Format));
-        assert_eq!("+216711234567".parse::<E164>(), Err(ValueError::Value));
+        assert_eq!("+216711234567".parse::<E164>(), Err(ValueError::Format));
         assert_eq!("+".parse::<E164>(), Err(ValueError::Format));
         assert_eq!("".parse::<E164>(), Err(ValueError::Required));
     }

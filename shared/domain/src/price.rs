@@ -6,19 +6,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::ValueError;
 
-/// A price from 0 to 9,999,999,999.99 with at most two decimals; the currency is a field of its own. Serialised as a
-/// JSON number: `250`, `19.9`, `19.99`.
+/// A price from 0 to 9,999,999,999.999 with at most three decimals, as many as any national currency has; the currency is
+/// a field of its own. Serialised as a JSON number: `250`, `19.9`, `19.995`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Price(u64);
 
-/// Highest price, in hundredths.
-pub(crate) const MAX: u64 = 999_999_999_999;
+/// Highest price, in thousandths.
+pub(crate) const MAX: u64 = 9_999_999_999_999;
 
 impl FromStr for Price {
     type Err = ValueError;
 
     /// Parses the literal of a JSON number without converting it to floating point. `Type` if it is not a number,
-    /// `Format` for more than two decimals, `Value` below zero or above the maximum.
+    /// `Format` for more than three decimals, `Value` below zero or above the maximum.
     fn from_str(literal: &str) -> Result<Self, ValueError> {
         let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, "0"));
         let (is_negative, mantissa) =
@@ -42,9 +42,9 @@ impl FromStr for Price {
             if exponent.starts_with('-') { ValueError::Format } else { ValueError::Value };
         let exponent: i64 = exponent.parse().map_err(|_| out_of_range)?;
         let power = exponent.saturating_add(dropped).saturating_sub(decimals);
-        let hundredths = u32::try_from(power.saturating_add(2))
+        let thousandths = u32::try_from(power.saturating_add(3))
             .map_err(|_| if power < 0 { ValueError::Format } else { ValueError::Value })?;
-        let factor = 10_u64.checked_pow(hundredths).ok_or(ValueError::Value)?;
+        let factor = 10_u64.checked_pow(thousandths).ok_or(ValueError::Value)?;
         let significant: u64 =
             significant.trim_start_matches('0').parse().map_err(|_| ValueError::Value)?;
         significant
@@ -55,13 +55,20 @@ impl FromStr for Price {
     }
 }
 
+impl Price {
+    /// Whether the price has at most `decimals` decimals.
+    pub fn has_at_most(self, decimals: u32) -> bool {
+        self.0.is_multiple_of(10_u64.pow(3_u32.saturating_sub(decimals)))
+    }
+}
+
 impl Serialize for Price {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0.is_multiple_of(100) {
-            return serializer.serialize_u64(self.0 / 100);
+        if self.0.is_multiple_of(1000) {
+            return serializer.serialize_u64(self.0 / 1000);
         }
-        // A price has at most twelve significant digits; an f64 round-trips fifteen.
-        serializer.serialize_f64(self.0 as f64 / 100.0)
+        // A price has at most thirteen significant digits; an f64 round-trips fifteen.
+        serializer.serialize_f64(self.0 as f64 / 1000.0)
     }
 }
 
@@ -88,7 +95,8 @@ mod tests {
             ("1.999e2", Ok("199.9")),
             ("1E+2", Ok("100")),
             ("1500e-2", Ok("15")),
-            ("9999999999.99", Ok("9999999999.99")),
+            ("10.125", Ok("10.125")),
+            ("9999999999.999", Ok("9999999999.999")),
             ("10000000000", Err(ValueError::Value)),
             ("1e400", Err(ValueError::Value)),
             ("1e99999999999999999999", Err(ValueError::Value)),
@@ -96,8 +104,8 @@ mod tests {
             ("0e99999999999999999999", Ok("0")),
             ("99999999999999999999999", Err(ValueError::Value)),
             ("-0.01", Err(ValueError::Value)),
-            ("0.001", Err(ValueError::Format)),
-            ("19.999", Err(ValueError::Format)),
+            ("0.0001", Err(ValueError::Format)),
+            ("19.9995", Err(ValueError::Format)),
             ("19.990000000000000000000000001", Err(ValueError::Format)),
             ("x", Err(ValueError::Type)),
         ] {
@@ -108,10 +116,10 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn price_serialised_and_parsed_is_unchanged(whole in 0u64..10_000_000_000, hundredths in 0u64..100) {
-            let literal = format!("{whole}.{hundredths:02}");
+        fn price_serialised_and_parsed_is_unchanged(whole in 0u64..10_000_000_000, thousandths in 0u64..1000) {
+            let literal = format!("{whole}.{thousandths:03}");
             let price: Price = literal.parse().unwrap();
-            proptest::prop_assert_eq!(price, Price(whole * 100 + hundredths));
+            proptest::prop_assert_eq!(price, Price(whole * 1000 + thousandths));
             let written = serde_json::to_string(&price).unwrap();
             proptest::prop_assert_eq!(written.parse::<Price>().unwrap(), price);
             proptest::prop_assert_eq!(serde_json::from_str::<Price>(&written).unwrap(), price);

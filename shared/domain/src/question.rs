@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CourseId, Instant, Line, Prose, QuestionId, ValueError, choice::choice, course::Language,
+    text::comparable,
 };
 
 choice! {
@@ -127,11 +128,14 @@ pub fn check_options(
         (false, Some(_)) => Err(ValueError::Value),
         (true, None) => Err(ValueError::Required),
         (true, Some(options)) if !OPTIONS.contains(&options.len()) => Err(ValueError::Length),
-        (true, Some(options)) if options.iter().collect::<HashSet<_>>().len() < options.len() => {
-            Err(ValueError::Value)
-        }
+        (true, Some(options)) if distinct(&options) < options.len() => Err(ValueError::Value),
         (true, options) => Ok(options),
     }
+}
+
+/// The number of options that differ to those who read them.
+fn distinct(options: &[QuestionOption]) -> usize {
+    options.iter().map(|option| comparable(option.as_str())).collect::<HashSet<_>>().len()
 }
 
 #[cfg(test)]
@@ -151,6 +155,13 @@ mod tests {
             (QuestionType::Dropdown, options(&[]), Some(ValueError::Required)),
             (QuestionType::SingleChoice, options(&["oui"]), Some(ValueError::Length)),
             (QuestionType::SingleChoice, options(&["oui", " oui "]), Some(ValueError::Value)),
+            (QuestionType::SingleChoice, options(&["oui", "oui\u{200b}"]), Some(ValueError::Value)),
+            (
+                QuestionType::SingleChoice,
+                options(&["été", "e\u{301}te\u{301}"]),
+                Some(ValueError::Value),
+            ),
+            (QuestionType::SingleChoice, options(&["oui", "Oui"]), None),
             (QuestionType::MultipleChoice, options(&["نعم", "لا"]), None),
         ] {
             assert_eq!(

@@ -7,7 +7,7 @@
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-use crate::text::{folded, is_invisible, unified};
+use crate::text::{folded, is_unwritten, unified};
 
 /// Longer words are truncated.
 const MAX_LETTERS: usize = 64;
@@ -25,7 +25,7 @@ pub fn words(text: &str) -> impl Iterator<Item = Word> {
     let letters: String = text
         .nfkc()
         .flat_map(char::to_lowercase)
-        .filter(|letter| !is_combining_mark(*letter) && !is_invisible(*letter))
+        .filter(|letter| !is_combining_mark(*letter) && !is_unwritten(*letter))
         .collect();
     let words: Vec<Word> = letters
         .split(|letter: char| !letter.is_alphanumeric())
@@ -41,7 +41,7 @@ impl Word {
         truncated(&folded(&self.0))
     }
 
-    /// The stems of the word, distinct and folded: at most two of a word in Latin letters, at most eight of one in
+    /// The stems of the word, distinct and folded: at most three of a word in Latin letters, at most eight of one in
     /// Arabic letters. A word with other letters or digits is its own stem.
     ///
     /// Words that are equal, or become equal without Arabic prefixes, have a stem in common, so that the words
@@ -80,11 +80,13 @@ const fn is_arabic(letter: char) -> bool {
     matches!(letter, '\u{621}'..='\u{64a}')
 }
 
-/// With and without accents: Snowball recognises accented endings, and searches are often written without accents.
+/// With and without accents: Snowball recognises accented endings, and searches are often written without accents. And
+/// without the ending of a plural, which Snowball keeps in `photos` and `jeux`.
 fn latin_stems(written: &str, folded: &str) -> Vec<String> {
     let stemmer = Stemmer::create(Algorithm::French);
     let accented = written.chars().all(is_latin).then_some(written);
-    let words = [Some(folded), accented].into_iter().flatten();
+    let singular = folded.strip_suffix(['s', 'x']).filter(|word| is_long_enough(word));
+    let words = [Some(folded), accented, singular].into_iter().flatten();
     words.map(|word| stem(&stemmer, word)).collect()
 }
 

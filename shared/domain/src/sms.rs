@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BatchId, CommitteeId, E164, Instant, Line, SmsId, UserId, ValueError,
+    BatchId, CommitteeId, E164, Instant, Line, Prose, SmsId, UserId, ValueError,
     choice::choice,
     outbox::State,
     segments::{Encoding, Measured, measure},
-    text::{as_str, is_invisible},
+    text::as_str,
 };
 
 /// How long sending is retried after the first attempt before the message fails. Until then a message waits for its
@@ -53,26 +53,26 @@ choice! {
     }
 }
 
-/// The text of a message: 1 to 1,600 bytes of UTF-8, stored unchanged, without control characters except line breaks
-/// and tabs. 1,600 is the limit of SNS (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>).
+/// The text of a message: 1 to 1,600 UTF-16 units, stored unchanged, without control characters except line breaks
+/// and tabs. SNS takes 1,600 characters (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>); counted in
+/// UTF-16, because a character beyond the Basic Multilingual Plane takes two in a text message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Text(String);
 
-/// Longest [`Text`], in bytes.
-pub const MAX_BYTES: usize = 1600;
+/// Longest [`Text`], in UTF-16 units.
+pub const MAX_LENGTH: usize = 1600;
 
 impl std::str::FromStr for Text {
     type Err = ValueError;
 
-    /// `Required` for white space and invisible characters alone, `Format` for control characters except `\n \r \t`,
-    /// `Length` beyond 1,600 bytes.
+    /// As [`Prose`], and `Length` beyond 1,600 UTF-16 units.
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        text.parse::<crate::Prose<MAX_BYTES>>()?;
-        if text.chars().all(|letter| letter.is_whitespace() || is_invisible(letter)) {
-            return Err(ValueError::Required);
+        text.parse::<Prose<MAX_LENGTH>>()?;
+        if text.encode_utf16().count() > MAX_LENGTH {
+            return Err(ValueError::Length);
         }
-        if text.len() > MAX_BYTES { Err(ValueError::Length) } else { Ok(Self(text.to_owned())) }
+        Ok(Self(text.to_owned()))
     }
 }
 

@@ -48,11 +48,14 @@ pub struct RootDomain(String);
 impl FromStr for Label {
     type Err = ValueError;
 
-    /// `Required` for white space alone, `Length` beyond 63 characters in A-label form, `Value` for a reserved label,
+    /// `Required` for white space alone, `Length` beyond 63 characters, `AsciiLength` beyond them in A-label form alone, `Value` for a reserved label,
     /// `Format` for anything else that is not a label.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         match ascii(text)? {
-            label if label.len() > MAX_LABEL && !label.contains('.') => Err(ValueError::Length),
+            label if label.len() > MAX_LABEL && !label.contains('.') => {
+                let is_long = text.trim().chars().count() > MAX_LABEL;
+                Err(if is_long { ValueError::Length } else { ValueError::AsciiLength })
+            }
             label if !is_label(&label) => Err(ValueError::Format),
             label if RESERVED.contains(&&*label) => Err(ValueError::Value),
             label => Ok(Self(label.into_owned())),

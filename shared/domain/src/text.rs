@@ -2,7 +2,12 @@
 
 use std::{fmt, str::FromStr};
 
+use icu_properties::{
+    CodePointMapData, CodePointSetData,
+    props::{DefaultIgnorableCodePoint, GeneralCategory},
+};
 use serde::{Deserialize, Serialize};
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 use crate::ValueError;
 
@@ -24,8 +29,9 @@ as_str!(Line<MAX>, MAX);
 as_str!(Prose<MAX>, MAX);
 as_str!(ShortCode);
 
-/// One line of text: trimmed, 1 to `MAX` code points, without control characters (U+0000–001F, U+007F) and without
-/// bidirectional controls (U+202A–202E, U+2066–2069), which can make a text look like another one.
+/// One line of text: trimmed, 1 to `MAX` code points, without control characters (U+0000–001F, U+007F–009F), line and
+/// paragraph separators (U+2028, U+2029) and bidirectional controls (U+202A–202E, U+2066–2069), which can make a text
+/// look like another one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Line<const MAX: usize>(String);
@@ -36,9 +42,12 @@ pub type Name = Line<100>;
 impl<const MAX: usize> FromStr for Line<MAX> {
     type Err = ValueError;
 
-    /// `Required` for white space alone, `Format` for control characters, `Length` beyond `MAX` code points.
+    /// `Required` for a [blank](is_blank) text, `Format` for a forbidden character, `Length` beyond `MAX` code points.
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        let is_forbidden = |letter| matches!(letter, '\0'..='\u{1f}' | '\u{7f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let is_forbidden = |letter: char| {
+            letter.is_control()
+                || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        };
         checked(text.trim(), MAX, is_forbidden).map(Self)
     }
 }
@@ -49,6 +58,8 @@ fn checked(text: &str, max: usize, forbidden: fn(char) -> bool) -> Result<String
         Err(ValueError::Required)
     } else if text.contains(forbidden) {
         Err(ValueError::Format)
+    } else if is_blank(text) {
+        Err(ValueError::Required)
     } else if text.chars().count() > max {
         Err(ValueError::Length)
     } else {
@@ -79,7 +90,7 @@ impl FromStr for ShortCode {
     }
 }
 
-/// A text of 1 to `MAX` code points, stored unchanged. It can contain line breaks and tabs, but no other ASCII control
+/// A text of 1 to `MAX` code points, stored unchanged. It can contain line breaks and tabs, but no other control
 /// characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -88,11 +99,11 @@ pub struct Prose<const MAX: usize>(String);
 impl<const MAX: usize> FromStr for Prose<MAX> {
     type Err = ValueError;
 
-    /// `Required` for white space alone, `Format` for control characters except `\n \r \t`, `Length` beyond `MAX` code
+    /// `Required` for a [blank](is_blank) text, `Format` for control characters except `\n \r \t`, `Length` beyond `MAX` code
     /// points.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let is_forbidden =
-            |letter: char| letter.is_ascii_control() && !['\n', '\r', '\t'].contains(&letter);
+            |letter: char| letter.is_control() && !['\n', '\r', '\t'].contains(&letter);
         checked(text, MAX, is_forbidden).map(Self)
     }
 }
@@ -101,10 +112,9 @@ impl<const MAX: usize> FromStr for Prose<MAX> {
 /// Arabic letter variants and digits unified. `Évian` becomes equal to `evian`, `Straße` to `STRASSE`, `أحمد` to
 /// `احمد`.
 pub fn folded(text: &str) -> String {
-    use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
     let letters = text
         .nfkd()
-        .filter(|letter| !is_combining_mark(*letter) && !is_invisible(*letter))
+        .filter(|letter| !is_combining_mark(*letter) && !is_unwritten(*letter))
         .map(unified);
     // Lower, upper, lower: ẞ → ß → SS → ss.
     let letters = letters
@@ -115,15 +125,52 @@ pub fn folded(text: &str) -> String {
         match letter {
             'œ' => folded.push_str("oe"),
             'æ' => folded.push_str("ae"),
+            'þ' => folded.push_str("th"),
             letter => folded.push(letter),
         }
         folded
     })
 }
 
-/// Characters that only affect the display of others: joiners, direction marks, the Arabic tatweel.
-pub(crate) const fn is_invisible(letter: char) -> bool {
-    matches!(letter, '\u{ad}' | '\u{61c}' | '\u{640}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+/// Whether nothing of `text` can be seen: it has only white space, control and format characters, fillers, and marks
+/// without a base.
+pub fn is_blank(text: &str) -> bool {
+    visible(text) == 0
+}
+
+/// The number of code points of `text` that can be seen, without white space at its ends.
+pub(crate) fn visible(text: &str) -> usize {
+    let is_base = |letter: char| {
+        use GeneralCategory::{Control, EnclosingMark, Format, NonspacingMark, SpacingMark};
+        let category = CodePointMapData::<GeneralCategory>::new().get(letter);
+        !letter.is_whitespace()
+            && !is_ignorable(letter)
+            && letter != BRAILLE_BLANK
+            && !matches!(category, Control | EnclosingMark | Format | NonspacingMark | SpacingMark)
+    };
+    if text.contains(is_base) {
+        text.trim().chars().filter(|letter| !is_ignorable(*letter)).count()
+    } else {
+        0
+    }
+}
+
+const BRAILLE_BLANK: char = '\u{2800}';
+
+/// `text` as it is compared with others: composed (NFC), and without characters that cannot be seen.
+pub(crate) fn comparable(text: &str) -> String {
+    text.nfc().filter(|letter| !is_ignorable(*letter)).collect()
+}
+
+/// Joiners, direction marks, fillers and others that are not displayed
+/// (<https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point>).
+fn is_ignorable(letter: char) -> bool {
+    CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(letter)
+}
+
+/// Characters that are not displayed, and the Arabic tatweel, which only stretches a word.
+pub(crate) fn is_unwritten(letter: char) -> bool {
+    letter == '\u{640}' || is_ignorable(letter)
 }
 
 /// Maps Arabic letters that are used interchangeably to one of them, and Arabic digits to ASCII. NFKD has already
@@ -131,6 +178,14 @@ pub(crate) const fn is_invisible(letter: char) -> bool {
 pub(crate) fn unified(letter: char) -> char {
     match letter {
         'ٱ' => 'ا',
+        'ڨ' => 'ق',
+        // Latin letters that NFKD does not decompose.
+        'ł' | 'Ł' => 'l',
+        'ø' | 'Ø' => 'o',
+        'đ' | 'Đ' | 'ð' | 'Ð' => 'd',
+        'ħ' | 'Ħ' => 'h',
+        'ı' => 'i',
+        '‘' | '’' | 'ʼ' => '\'',
         'ى' | 'ی' => 'ي',
         'ة' => 'ه',
         'ک' => 'ك',

@@ -87,6 +87,10 @@ async fn bearer_scheme_any_case_accepted_other_token_places_rejected() {
     let token = member.token().strip_prefix("Bearer ").unwrap().to_owned();
     let anonymous = world.anonymous();
     anonymous.with_token(&format!("bEaReR {token}")).get("/auth/check").await.expect_ok();
+    let twice = anonymous.with_token(&format!("Bearer bearer {token}"));
+    twice.get("/auth/check").await.expect_ok();
+    let thrice = anonymous.with_token(&format!("Bearer Bearer Bearer {token}"));
+    thrice.get("/auth/check").await.expect_unauthorized();
     anonymous.with_token(&format!("Basic {token}")).get("/auth/check").await.expect_unauthorized();
     anonymous.with_token(&token).get("/auth/check").await.expect_unauthorized();
     let answer = anonymous.with("cookie", &format!("token={token}")).get("/auth/check").await;

@@ -44,9 +44,11 @@ async fn all_course_fields_are_stored() {
 async fn rules_beyond_the_schema_are_reported() {
     let (_, trainer) = World::with_person(Profile::Trainer).await;
     for (field, value, error_code) in [
-        ("price", json!(19.999), ErrorCode::FieldFormat),
+        ("price", json!(19.9995), ErrorCode::FieldFormat),
         ("currency", json!("DINAR"), ErrorCode::FieldValue),
-        ("contactPhone", json!("+2167400010"), ErrorCode::FieldValue),
+        ("currency", json!("HRK"), ErrorCode::FieldValue),
+        ("currency", json!("XXX"), ErrorCode::FieldValue),
+        ("contactPhone", json!("+2167400010"), ErrorCode::FieldFormat),
         ("startAt", json!("2027-02-30"), ErrorCode::FieldFormat),
         ("endAt", json!("2026-12-31T23:59:59Z"), ErrorCode::FieldValue),
     ] {

@@ -1,7 +1,8 @@
 //! Malformed bodies on endpoints that take a body.
 
 use bytes::Bytes;
-use common::ErrorCode;
+use common::{ErrorCode, Message};
+use domain::Profile;
 use http::Method;
 use serde_json::json;
 use tests::{Person, World};
@@ -75,6 +76,32 @@ async fn body_is_limited_to_102400_bytes() {
 }
 
 #[tokio::test]
+async fn longest_texts_fit_also_when_every_letter_is_escaped() {
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
+    let escaped =
+        |text: &str| text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+    let body = format!(
+        r#"{{"courseTitle":"Un","description":"{}","price":1.0}}"#,
+        escaped(&"م".repeat(20_000))
+    );
+    let created = trainer.json().send(Method::POST, "/api/v1/courses", body.into()).await;
+    let id = created.expect_success(Message::CourseCreated)["course"]["courseID"].clone();
+    let question = format!(
+        r#"{{"language":"AR","questionType":"LONG_REPLY","question":"{}"}}"#,
+        escaped(&"م".repeat(1_000))
+    );
+    let body = format!(r#"{{"questions":[{}]}}"#, vec![question; 50].join(","));
+    let path = format!("/api/v1/courses/questions/{}", id.as_str().unwrap());
+    trainer.json().send(Method::POST, &path, body.into()).await.expect_ok();
+    let file = r#"{"name":"a.pdf","contentType":"application/PDF; x=y","size":1e1}"#;
+    let file = trainer.json().send(Method::POST, "/api/v1/files", file.into()).await;
+    assert_eq!(file.expect_created()["file"]["contentType"], "application/pdf");
+    let admin = world.admin().await;
+    let text = json!({ "to": "+21620123456", "message": "م".repeat(1600) });
+    admin.post("/sms/single", text).await.expect_ok();
+}
+
+#[tokio::test]
 async fn unauthenticated_caller_gets_401_before_body_errors() {
     let world = World::new().await;
     for (_, method, path) in endpoints(&world).await.into_iter().skip(2) {
@@ -101,7 +128,7 @@ async fn field_error_outside_the_schemas_says_what_would_be_valid() {
         ),
         (
             admin.get("/courses/search-all?q=aa+bb+cc+dd+ee+ff").await,
-            json!({ "field": "q", "RESPONSE_TEXT": "Ce champ doit contenir entre 1 et 5 éléments.", "min": 1, "max": 5 }),
+            json!({ "field": "q", "RESPONSE_TEXT": "Ce champ doit contenir entre 1 et 5 mots.", "min": 1, "max": 5 }),
         ),
         (
             admin.post(&questions, json!({ "questions": [question] })).await,

@@ -27,7 +27,7 @@ const CONSTANT: [(&str, &str); 17] = [
     ("content-type", "application/json; charset=utf-8"),
     (
         "access-control-expose-headers",
-        "Authorization, ETag, Retry-After, WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
+        "Authorization, ETag, Retry-After, WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Idempotent-Replayed",
     ),
 ];
 

@@ -52,6 +52,49 @@ async fn chunked_body_is_read_and_oversized_body_returns_413() {
 }
 
 #[tokio::test]
+async fn request_needs_one_valid_host() {
+    let world = World::new().await;
+    let address = start(&world, None).await;
+    for (hosts, status) in [
+        ("Host: localhost\r\n", 200),
+        ("Host: [::1]:9000\r\n", 200),
+        ("", 400),
+        ("Host: a\r\nHost: a\r\n", 400),
+        ("Host: a b\r\n", 400),
+        ("Host: x@y\r\n", 400),
+    ] {
+        let request = format!("GET /api/v1/health HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n");
+        let answer = raw(address, &request).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{hosts:?}: {answer}");
+        assert!(answer.contains("\"code\":"), "{hosts:?}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn client_that_ends_its_side_first_gets_its_answer() {
+    let world = World::new().await;
+    let mut stream = TcpStream::connect(start(&world, None).await).await.unwrap();
+    let request = "GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
+}
+
+#[tokio::test]
+async fn body_announced_as_too_large_is_refused_before_it_arrives() {
+    let world = World::new().await;
+    let mut stream = TcpStream::connect(start(&world, None).await).await.unwrap();
+    let request =
+        "POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n{";
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut start = [0; 12];
+    stream.read_exact(&mut start).await.unwrap();
+    assert_eq!(&start, b"HTTP/1.1 413");
+}
+
+#[tokio::test]
 async fn local_pages_are_limited_to_this_host_and_origin() {
     let world = World::new().await;
     let address = start(&world, Some(world.pages())).await;

@@ -24,6 +24,24 @@ async fn both_prefixes_and_one_trailing_slash_are_accepted() {
 }
 
 #[tokio::test]
+async fn escaped_unreserved_characters_of_a_path_are_read() {
+    let world = World::new().await;
+    for (path, status) in [
+        ("/api/v1/%63ommittees", 200),
+        ("/%61pi/v1/committees", 200),
+        ("/api/v1/committees%2F", 404),
+        ("/api/v1%2Fcommittees", 404),
+        ("/api/v1/committee%", 404),
+    ] {
+        // Not through the kit, which finds no such path in the document.
+        let mut request = http::Request::new(Bytes::new());
+        *request.uri_mut() = path.parse().unwrap();
+        let answer = world.edge().answer(request, [203, 0, 113, 9].into()).await;
+        assert_eq!(answer.status().as_u16(), status, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn any_other_path_returns_404_envelope() {
     let world = World::new().await;
     for path in [

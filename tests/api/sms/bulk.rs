@@ -22,7 +22,7 @@ async fn each_recipient_has_a_result_in_request_order() {
         "recipients": [
             { "to": "+21620000001", "variables": { "name": "Amel" }, "clientRef": "a" },
             { "to": "+21620000001", "variables": { "name": "Amel" } },
-            { "to": "+21620000001", "variables": { "name": "Sami" } },
+            { "to": "+21620000001", "variables": { "name": 12.50, "n": 1 } },
             { "to": "+21620000002" },
             { "to": "+21620000002", "message": "Sans nom" },
             "+21671123456",
@@ -76,7 +76,7 @@ async fn each_recipient_has_a_result_in_request_order() {
         .collect();
     let expected = [
         ("+21620000001", "Bonjour Amel"),
-        ("+21620000001", "Bonjour Sami"),
+        ("+21620000001", "Bonjour 12.5"),
         ("+21620000002", "Sans nom"),
     ];
     assert_eq!(sent, expected.map(|(to, text)| (to.to_owned(), text.to_owned())).into());

@@ -73,12 +73,12 @@ async fn invalid_number_sender_or_text_is_reported_and_nothing_is_sent() {
     let world = World::with(&[("SMS_SENDER_IDS", "Halqa")]).await;
     let admin = sender(&world).await;
     for (field, value, error_code) in [
-        ("to", json!("+2162012345"), ErrorCode::FieldValue),
-        ("to", json!("+216201234567"), ErrorCode::FieldValue),
+        ("to", json!("+2162012345"), ErrorCode::FieldFormat),
+        ("to", json!("+216201234567"), ErrorCode::FieldFormat),
         ("to", json!("+21671123456"), ErrorCode::FieldValue),
         ("to", json!("+33612345678"), ErrorCode::FieldValue),
         ("to", json!("20123456"), ErrorCode::FieldFormat),
-        ("message", json!("é".repeat(801)), ErrorCode::FieldLength),
+        ("message", json!("é".repeat(1601)), ErrorCode::FieldLength),
         ("senderId", json!("Autre"), ErrorCode::FieldValue),
         ("senderId", json!("Hal qa"), ErrorCode::FieldFormat),
     ] {
@@ -135,7 +135,7 @@ async fn idempotency_key_is_per_caller_and_route_and_unused_by_errors() {
     let one = sender(&world).await.with("idempotency-key", "k");
     let other = sender(&world).await.with("idempotency-key", "k");
     let answer = one.post("/sms/single", json!({ "to": "+2160", "message": "a" })).await;
-    answer.expect_field_error("to", ErrorCode::FieldValue);
+    answer.expect_field_error("to", ErrorCode::FieldFormat);
     let payload = json!({ "to": NUMBER, "message": "a", "recipients": [NUMBER] });
     for person in [&one, &other] {
         for path in ["/sms/single", "/sms/bulk"] {

@@ -87,7 +87,7 @@ async fn rules_beyond_the_schema_are_reported() {
         ("password", "vive halqa 2026", ErrorCode::PasswordTooCommon),
         ("password", "avec\u{0}zéro dedans", ErrorCode::FieldFormat),
         ("confirmPassword", "autre chose", ErrorCode::PasswordMismatch),
-        ("phone", "123", ErrorCode::FieldValue),
+        ("phone", "123", ErrorCode::FieldFormat),
         ("phoneCode", "+216", ErrorCode::FieldFormat),
         ("committeeID", "0198c0de-0000-7000-8000-000000000001", ErrorCode::CommitteeInvalid),
     ] {

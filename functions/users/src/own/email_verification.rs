@@ -7,9 +7,9 @@ use common::{
     text,
 };
 use domain::{
-    Email, Instant, Line,
+    Email, Instant,
     audit::AuditEntry,
-    code::{Challenge, Code, CodeKind},
+    code::{Challenge, Code, CodeKind, TypedCode},
     outbox::Notification,
     session::Session,
     user::User,
@@ -48,7 +48,7 @@ pub(crate) async fn request(
 input! {
     pub(crate) struct VerifyEmailRequest {
         email: Email = required("email", text),
-        code: Line<128> = required("code", text),
+        code: TypedCode = required("code", text),
     }
 }
 

@@ -5,7 +5,7 @@ use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, input, success, text,
 };
-use domain::{Email, Instant, Line, UserId, limits, user::User};
+use domain::{Email, Instant, UserId, code::TypedCode, limits, user::User};
 use identity::code::removal_hash;
 use store::{Counter, Part, Transaction};
 
@@ -14,7 +14,7 @@ use crate::Users;
 input! {
     pub(crate) struct NotMeRequest {
         email: Email = required("email", text),
-        code: Line<128> = required("code", text),
+        code: TypedCode = required("code", text),
     }
 }
 

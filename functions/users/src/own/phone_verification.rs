@@ -7,8 +7,8 @@ use common::{
     text,
 };
 use domain::{
-    Instant, Line,
-    code::{Code, CodeKind},
+    Instant,
+    code::{Code, CodeKind, TypedCode},
     user::User,
 };
 use store::Transaction;
@@ -37,7 +37,7 @@ pub(crate) async fn request(
 
 input! {
     pub(crate) struct VerifyPhoneRequest {
-        code: Line<128> = required("code", text),
+        code: TypedCode = required("code", text),
     }
 }
 

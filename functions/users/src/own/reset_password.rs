@@ -7,8 +7,8 @@ use common::{
     text,
 };
 use domain::{
-    Email, Instant, Line,
-    code::{Code, CodeKind, SendMethod},
+    Email, Instant,
+    code::{Code, CodeKind, SendMethod, TypedCode},
     outbox::Notification,
     user::User,
 };
@@ -36,7 +36,7 @@ pub(crate) async fn request(
 input! {
     pub(crate) struct ResetPasswordRequest {
         email: Email = required("email", text),
-        code: Line<128> = required("code", text),
+        code: TypedCode = required("code", text),
         new: NewPassword = group(NewPassword::read),
     }
 }

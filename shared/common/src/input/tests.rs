@@ -39,6 +39,7 @@ fn json_body_is_one_object_without_duplicate_keys() {
         (b"{\"a\":}", false),
         (b"{\"a\":01}", false),
         (b"\xef\xbb\xbf\xef\xbb\xbf{}", false),
+        (b"\xef\xbb\xbf", false),
     ] {
         assert_eq!(object(body).is_ok(), read, "{:?}", String::from_utf8_lossy(body));
     }
@@ -51,6 +52,8 @@ fn content_type_is_json_or_absent() {
         ("content-type", "Application/JSON; Charset=UTF-8", true),
         ("content-type", "application/json;charset=\"utf-8\"", true),
         ("content-type", "application/json; charset=latin1", false),
+        ("content-type", "application/json; foo=bar", true),
+        ("content-type", "application/json; foo=bar; charset=utf-16", false),
         ("content-type", "application/json2", false),
         ("content-type", "json", false),
         ("content-type", "multipart/form-data; boundary=x", false),

@@ -2,11 +2,12 @@ use super::*;
 use ValueError::{Format, Length, Required};
 
 #[test]
-fn sms_text_length_is_limited_in_bytes() {
+fn sms_text_length_is_limited_in_utf16_units() {
     for (text, expected) in [
         ("a\r\n\tb", None),
-        (&"é".repeat(800), None),
-        (&"é".repeat(801), Some(Length)),
+        (&"م".repeat(1600), None),
+        (&"😀".repeat(800), None),
+        (&"😀".repeat(801), Some(Length)),
         (&"a".repeat(1601), Some(Length)),
         (" \n", Some(Required)),
         ("\u{200b}\u{feff} ", Some(Required)),

@@ -26,7 +26,7 @@ fn label_malformed_or_reserved_is_rejected() {
     for (text, error) in [
         ("", ValueError::Required),
         (&long, ValueError::Length),
-        (&long_mapped, ValueError::Length),
+        (&long_mapped, ValueError::AsciiLength),
         ("www", ValueError::Value),
         ("WebMail", ValueError::Value),
         ("ｗｗｗ", ValueError::Value),
