@@ -53,6 +53,28 @@ async fn picture_is_accepted_as_body_or_form_and_is_public() {
 }
 
 #[tokio::test]
+async fn field_of_a_form_is_found_whatever_stands_beside_its_name() {
+    let (_, member) = World::with_member().await;
+    let content_type = "multipart/form-data; boundary=limit";
+    let of = |disposition: &str| {
+        let head = format!("--limit\r\nContent-Disposition: form-data; {disposition}\r\n\r\n");
+        [head.as_bytes(), PICTURE, b"\r\n--limit--\r\n"].concat()
+    };
+    let empty = "--limit\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n\r\n".repeat(30);
+    for body in [
+        of(r#"filename="a; name=x.png"; name="avatar""#),
+        of(r#"NAME="avatar"; filename="\"; name=x""#),
+        of("name=file"),
+        [empty.as_bytes(), &form("avatar", PICTURE)].concat(),
+    ] {
+        send(&member, content_type, body).await.expect_success(Message::AvatarUpdated);
+    }
+    let other = of(r#"filename="a; name=avatar"; name="other""#);
+    let answer = send(&member, content_type, other).await;
+    answer.expect_field_error("avatar", ErrorCode::FieldRequired);
+}
+
+#[tokio::test]
 async fn invalid_picture_is_rejected_with_its_reason() {
     let (world, member) = World::with_member().await;
     for hostile in [

@@ -119,7 +119,7 @@ impl<S: Send + Sync> FromRequest<S> for Picture {
 }
 
 /// Fields of a form that are read: a parser of many empty ones would keep the processor busy.
-const MAX_FIELDS: usize = 20;
+const MAX_FIELDS: usize = 1_000;
 
 /// The picture in a multipart form (RFC 7578); `None` if there is none or the form is malformed.
 async fn file_in(body: Bytes, content_type: &str) -> Option<Bytes> {
@@ -128,11 +128,47 @@ async fn file_in(body: Bytes, content_type: &str) -> Option<Bytes> {
     let mut form = multer::Multipart::new(stream, boundary);
     for _ in 0..MAX_FIELDS {
         let field = form.next_field().await.ok()??;
-        if field.name().is_some_and(|name| ["avatar", "file"].contains(&name)) {
+        let disposition = field.headers().get(header::CONTENT_DISPOSITION);
+        let name = disposition.and_then(|value| field_name(value.to_str().ok()?));
+        if name.is_some_and(|name| ["avatar", "file"].contains(&name.as_str())) {
             let file = field.bytes().await.ok()?;
             if !file.is_empty() {
                 return Some(file);
             }
+        }
+    }
+    None
+}
+
+/// The parameter `name` of a `Content-Disposition`, in any case (RFC 7578 §4.2). `multer` finds another one within a
+/// quoted file name.
+fn field_name(disposition: &str) -> Option<String> {
+    let mut rest = disposition.split_once(';')?.1;
+    loop {
+        let (name, value) = rest.split_once('=')?;
+        let (value, after) = match value.trim_start().strip_prefix('"') {
+            Some(quoted) => unquoted(quoted)?,
+            None => {
+                let (value, after) = value.split_once(';').unwrap_or((value, ""));
+                (value.trim().to_owned(), after)
+            }
+        };
+        if name.trim_matches([' ', '\t', ';']).eq_ignore_ascii_case("name") {
+            return Some(value);
+        }
+        rest = after;
+    }
+}
+
+/// The text before the closing quotation mark, and what follows it.
+fn unquoted(quoted: &str) -> Option<(String, &str)> {
+    let mut text = String::new();
+    let mut letters = quoted.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '"' => return Some((text, &quoted[at + 1..])),
+            '\\' => text.push(letters.next()?.1),
+            letter => text.push(letter),
         }
     }
     None
