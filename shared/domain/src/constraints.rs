@@ -37,6 +37,7 @@ constrained! {
     Language => Constraint::format("language");
     Price => Constraint::range(0.0, price::MAX as f64 / 1000.0);
     RootDomain => Constraint {
+        min: Some(1.0),
         max: Some(subdomain::MAX_NAME as f64),
         unit: Unit::Characters,
         ..Constraint::format("domain")

@@ -44,6 +44,37 @@ fn stems_are_those_with_and_without_accents_article_and_prefixes() {
 }
 
 #[test]
+fn plurals_in_s_and_x_match_their_singular() {
+    for singular in [
+        "emploi",
+        "photo",
+        "jeu",
+        "menu",
+        "réseau",
+        "tableau",
+        "essai",
+        "tournoi",
+        "vidéo",
+        "média",
+        "lieu",
+        "matériau",
+        "noyau",
+        "cheveu",
+        "bijou",
+        "fonds",
+        "cours",
+        "nationalité",
+    ] {
+        for plural in [format!("{singular}s"), format!("{singular}x")] {
+            assert!(matches(singular, &plural), "{singular} {plural}");
+            let capitals = folded(&plural).to_uppercase();
+            assert!(matches(singular, &capitals), "{singular} {capitals}");
+        }
+    }
+    assert!(matches("قفصة", "ڨفصة"));
+}
+
+#[test]
 fn inflected_words_match_but_two() {
     let pairs = pairs(include_str!("inflections.txt"));
     assert_eq!(pairs.len(), 40);
