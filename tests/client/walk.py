@@ -1,4 +1,4 @@
-"""Uses the Python client that openapi-python-client generates from infra/api/openapi.yaml. Its models refuse what the
+"""Uses the Python package of infra/bin/clients. Its models refuse what the
 document does not allow: a missing field, a wrong type, an unknown enum value. walk.ts has the whole scenario.
 
     python walk.py URL EMAIL PASSWORD        EMAIL, PASSWORD: of a super admin
@@ -10,12 +10,12 @@ import sys
 
 import httpx
 
-from interface import AuthenticatedClient, Client
-from interface.api.auth import login, logout, show_current_user
-from interface.api.courses import create_course, search_courses
-from interface.api.users import change_avatar, list_committee_users
-from interface.models import AvatarForm, CourseCreation, CourseCreationCourseTypeType1, Login, UserList
-from interface.types import File
+from halqa_client import AuthenticatedClient, Client
+from halqa_client.api.auth import login, logout, show_current_user
+from halqa_client.api.courses import create_course, search_courses
+from halqa_client.api.users import change_avatar, list_committee_users
+from halqa_client.models import AvatarForm, CourseCreation, CourseCreationCourseTypeType1, Login, UserList
+from halqa_client.types import File
 
 BASE, EMAIL, PASSWORD = sys.argv[1:]
 API, TIMEOUT = f"{BASE}/api/v1", httpx.Timeout(30)
@@ -39,8 +39,8 @@ anyone = Client(API, timeout=TIMEOUT)
 wrong = login.sync_detailed(client=anyone, body=Login(email=EMAIL, password="not this one"))
 check(wrong.parsed.message.response_code == "BAD_AUTH_COMBINATION_MESSAGE", "the error has its code")
 session = succeed(login.sync_detailed(client=anyone, body=Login(email=EMAIL, password=PASSWORD)))
-# the token has its scheme, so that it can be the header as it is
-admin = AuthenticatedClient(API, token=session.user.token, prefix="", timeout=TIMEOUT)
+# The token has its scheme, which the client adds again: both are understood.
+admin = AuthenticatedClient(API, token=session.user.token, timeout=TIMEOUT)
 invalid = create_course.sync_detailed(client=admin, body=CourseCreation(course_title=""))
 check(invalid.parsed.errors[0].field == "courseTitle", "an invalid field is named")
 creation = CourseCreation(course_title="Secourisme", course_type=CourseCreationCourseTypeType1.ONLINE, price=45.5)

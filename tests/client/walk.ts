@@ -2,7 +2,7 @@
 // another origin, so it uses only fetch: response headers that CORS does not expose are missing there.
 
 import createClient from "openapi-fetch"
-import type { paths } from "./interface.js"
+import type { paths } from "halqa-client"
 
 export type Mail = { to: string; text: string }
 /** The service's URL, its administrator's credentials, and a function that lists the sent mail, newest first. */
