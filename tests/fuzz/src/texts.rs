@@ -11,7 +11,7 @@ use domain::{
     folded, password,
     question::{QuestionType, check_options},
     segments::{Encoding, measure, parts},
-    sms::{MAX_BYTES, SenderId, Text},
+    sms::{MAX_LENGTH, SenderId, Text},
     subdomain::{Label, RootDomain, Subdomain},
     template::render,
     words,
@@ -60,7 +60,7 @@ fn assert_bounded(written: &str) {
     }
     if let Ok(line) = written.parse::<Line<200>>() {
         assert!(line.as_str().chars().count() <= 200);
-        assert!(!line.as_str().chars().any(|letter| letter.is_ascii_control()));
+        assert!(!line.as_str().chars().any(char::is_control));
     }
     if let Ok(name) = written.parse::<FileName>() {
         assert!(!name.as_str().contains(['/', '\\', '\u{202e}']));
@@ -169,7 +169,7 @@ const EXTENSION: &str = "\u{c}^{}\\[~]|€";
 pub(crate) fn sms(written: &str) {
     check_segments(written);
     if let Ok(accepted) = written.parse::<Text>() {
-        assert!(accepted.as_str() == written && written.len() <= MAX_BYTES);
+        assert!(accepted.as_str() == written && written.encode_utf16().count() <= MAX_LENGTH);
     }
     // The first line is the template; the others are `name=value`.
     let mut lines = written.split('\n');
@@ -212,9 +212,9 @@ fn check_segments(written: &str) {
 
 /// Compares with a substitution in two steps, name to private-use character to value, which never interprets a value.
 fn check_template(template: &str, values: &BTreeMap<String, String>) {
-    let result = render(template, values, MAX_BYTES);
+    let result = render(template, values, MAX_LENGTH);
     let Ok(text) = &result else { return };
-    assert!(text.len() <= MAX_BYTES);
+    assert!(text.len() <= MAX_LENGTH);
     let is_private = |letter: char| ('\u{e000}'..='\u{f8ff}').contains(&letter);
     if template.contains(is_private)
         || values.values().any(|value| value.contains(is_private))
