@@ -6,6 +6,7 @@
 //! `tests/worst_pictures` measures the most expensive files of each format.
 
 mod jpeg;
+mod restart;
 mod shrink;
 
 use std::{error::Error, fmt, io::Cursor, panic::catch_unwind};

@@ -1,12 +1,14 @@
 //! Brings a JPEG into the form that its decoder reads as browsers do.
 
+use super::restart;
+
 /// The end of a JPEG.
 pub(super) const EOI: [u8; 2] = [0xFF, 0xD9];
 /// The start of a scan.
 const SOS: [u8; 2] = [0xFF, 0xDA];
 
 /// A segment before the first scan: its marker, and the bytes after its length.
-type Segment<'a> = (u8, &'a [u8]);
+pub(super) type Segment<'a> = (u8, &'a [u8]);
 
 /// A JPEG, and whether it has an end.
 pub(super) struct Normalized {
@@ -15,8 +17,8 @@ pub(super) struct Normalized {
 }
 
 /// `file` with the segments that its pixels, colours and orientation need, without junk between them.
-/// `None` if it has no scan, lacks an end although it has or may have several scans, or lacks a restart marker: the decoder
-/// would go on in the wrong place.
+/// `None` if it has no scan, lacks an end although it has or may have several scans, or lacks restart markers that cannot be
+/// [put back](restart::repaired): the decoder would go on in the wrong place.
 ///
 /// Where it has a JFIF segment and three components, an Adobe segment is left out: browsers take the components as YCbCr
 /// whatever it says, as JFIF requires (<https://www.w3.org/Graphics/JPEG/jfif3.pdf>).
@@ -27,6 +29,7 @@ pub(super) fn normalized(file: &[u8]) -> Option<Normalized> {
     let is_jfif =
         segments.iter().any(|(marker, data)| *marker == 0xE0 && data.starts_with(b"JFIF\0"));
     let is_ycbcr = is_jfif && *components == 3;
+    let scan = restart::repaired(&segments, scans)?;
     let mut normalized = vec![0xFF, 0xD8];
     for (marker, data) in segments {
         let is_needed = match marker {
@@ -45,10 +48,10 @@ pub(super) fn normalized(file: &[u8]) -> Option<Normalized> {
     }
     let has = |marker: [u8; 2], from: &[u8]| from.windows(2).any(|two| two == marker);
     let has_end = has(EOI, scans);
-    if !restarts_are_complete(scans) || !has_end && (is_progressive || has(SOS, &scans[2..])) {
+    if !has_end && (is_progressive || has(SOS, &scans[2..])) {
         return None;
     }
-    normalized.extend(scans);
+    normalized.extend(scan);
     Some(Normalized { file: normalized, has_end })
 }
 
@@ -82,28 +85,6 @@ fn segments(file: &[u8]) -> Option<(Vec<Segment<'_>>, &[u8])> {
 }
 
 /// Whether `marker` begins a frame, whose header has the number of components.
-const fn is_frame(marker: u8) -> bool {
+pub(super) const fn is_frame(marker: u8) -> bool {
     matches!(marker, 0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF)
-}
-
-/// Whether the restart markers of each scan count from 0 to 7 again and again, without a gap.
-fn restarts_are_complete(scans: &[u8]) -> bool {
-    let mut next = 0;
-    scans.windows(2).all(|two| match two {
-        [0xFF, 0xDA] => {
-            next = 0;
-            true
-        }
-        [0xFF, 0xD9] => {
-            // What follows the end is not decoded.
-            next = u8::MAX;
-            true
-        }
-        [0xFF, marker @ 0xD0..=0xD7] if next != u8::MAX => {
-            let is_next = marker - 0xD0 == next;
-            next = (next + 1) % 8;
-            is_next
-        }
-        _ => true,
-    })
 }

@@ -138,9 +138,26 @@ fn clean_shows_the_colours_that_browsers_show() {
 }
 
 #[test]
-fn clean_picture_without_a_restart_marker_is_not_scrambled() {
-    assert!(clean(corpus!("restart-undamaged.jpg")).is_ok());
-    assert_eq!(clean(corpus!("restart-marker-missing.jpg")), Err(ImageError));
+fn clean_lost_restart_markers_are_put_back() {
+    let undamaged = corpus!("restart-undamaged.jpg");
+    let whole = clean(undamaged).unwrap();
+    assert_eq!(clean(corpus!("restart-marker-missing.jpg")), Ok(whole.clone()));
+    let is_marker = |two: &[u8]| two[0] == 0xFF && matches!(two[1], 0xD0..=0xD7);
+    let markers: Vec<usize> =
+        (0..undamaged.len() - 1).filter(|at| is_marker(&undamaged[*at..at + 2])).collect();
+    // The first, the last, three in a row, and every fifth one.
+    for lost in [
+        vec![markers[0]],
+        vec![markers[markers.len() - 1]],
+        markers[20..23].to_vec(),
+        markers.iter().copied().step_by(5).collect(),
+    ] {
+        let mut file = undamaged.to_vec();
+        for at in lost.iter().rev() {
+            file.drain(*at..at + 2);
+        }
+        assert_eq!(clean(&file), Ok(whole.clone()), "{lost:?}");
+    }
 }
 
 #[test]
