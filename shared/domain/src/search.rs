@@ -4,7 +4,7 @@
 //! `projets`, but `électricité` becomes `électr` and the unaccented `electricite` becomes `electricit`; an Arabic plural
 //! is recognised after an article only. So a word has several stems, and two words match if they have one in common.
 
-use rust_stemmers::{Algorithm, Stemmer};
+use snowball_stemmers_rs::{Algorithm, Stemmer};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 use crate::text::{folded, is_unwritten, unified};
