@@ -3,7 +3,7 @@
 use background::AT_ONCE;
 use domain::{
     UserId,
-    course::{Course, CourseDetails, CourseState},
+    course::{Course, CourseState},
     user::{DEFAULT_AVATAR, FormerContact, avatar_key},
 };
 use futures_util::{StreamExt, stream};
@@ -125,21 +125,16 @@ impl Worker {
             return Ok(());
         };
         let old = &before.details;
-        let name = old.contact_person.clone().filter(|name| !person.is_named(name));
-        let replaced = |mine: bool| mine.then(|| committee.clone());
-        let phone = old.contact_phone.clone().map(|phone| {
-            replaced(person.has_phone(&phone)).map_or(phone, |committee| committee.primary_phone)
-        });
-        let email = old.contact_email.clone().map(|email| {
-            replaced(person.has_email(&email)).map_or(email, |committee| committee.primary_email)
-        });
-        let mut details = CourseDetails {
-            description: old.description.clone(),
-            contact_person: name,
-            contact_phone: phone,
-            contact_email: email,
-        };
-        if details != *old && details.has_no_contact() {
+        let mut details = old.clone();
+        if old.contact_person.as_ref().is_some_and(|name| person.is_named(name)) {
+            details.contact_person = None;
+        }
+        if old.contact_phone.as_ref().is_some_and(|phone| person.has_phone(phone)) {
+            details.contact_phone = Some(committee.primary_phone);
+        }
+        let is_own_address =
+            old.contact_email.as_ref().is_some_and(|email| person.has_email(email));
+        if is_own_address || details != *old && details.has_no_contact() {
             details.contact_email = Some(committee.primary_email);
         }
         if details == *old {

@@ -12,7 +12,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::ValueError;
 
-/// A point in time in UTC with millisecond precision, in the years 0001 to 9999. Written as `2026-11-20T23:46:12.000Z`, so that text order is time order.
+/// A point in time in UTC with millisecond precision, in the years 0001 to 9999. Written as `2026-11-20T23:46:12.000Z`, so
+/// that text order is time order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 

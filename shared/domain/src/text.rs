@@ -135,24 +135,26 @@ pub fn folded(text: &str) -> String {
 /// Whether nothing of `text` can be seen: it has only white space, control and format characters, fillers, and marks
 /// without a base.
 pub fn is_blank(text: &str) -> bool {
-    visible(text) == 0
-}
-
-/// The number of code points of `text` that can be seen, without white space at its ends.
-pub(crate) fn visible(text: &str) -> usize {
+    use GeneralCategory::{Control, EnclosingMark, Format, NonspacingMark, SpacingMark};
+    let categories = CodePointMapData::<GeneralCategory>::new();
     let is_base = |letter: char| {
-        use GeneralCategory::{Control, EnclosingMark, Format, NonspacingMark, SpacingMark};
-        let category = CodePointMapData::<GeneralCategory>::new().get(letter);
         !letter.is_whitespace()
             && !is_ignorable(letter)
             && letter != BRAILLE_BLANK
-            && !matches!(category, Control | EnclosingMark | Format | NonspacingMark | SpacingMark)
+            && !matches!(
+                categories.get(letter),
+                Control | EnclosingMark | Format | NonspacingMark | SpacingMark
+            )
     };
-    if text.contains(is_base) {
-        text.trim().chars().filter(|letter| !is_ignorable(*letter)).count()
-    } else {
-        0
+    !text.contains(is_base)
+}
+
+/// The number of code points of `text` that can be seen, without white space at its ends; 0 for a [blank](is_blank) one.
+pub(crate) fn visible(text: &str) -> usize {
+    if is_blank(text) {
+        return 0;
     }
+    text.trim().chars().filter(|letter| !is_ignorable(*letter)).count()
 }
 
 const BRAILLE_BLANK: char = '\u{2800}';

@@ -1,9 +1,9 @@
-//! Puts lost restart markers back into the scan of a sequential JPEG (ITU-T T.81), so that only the interval after each is
-//! decoded as libjpeg would.
+//! Puts lost restart markers back into the scan of a sequential JPEG (ITU-T T.81): the decoder goes on in the wrong place
+//! without them.
 
 use super::jpeg::{EOI, Segment, is_frame};
 
-/// A Huffman table (T.81, annex C): for each length of codes the first code, the number of codes, and their symbols.
+/// A Huffman table (T.81, annex C): the number of codes of each length from 1 to 16 bits, and their symbols in order.
 struct Table<'a> {
     counts: &'a [u8; 16],
     symbols: &'a [u8],
