@@ -190,7 +190,7 @@ async fn sign_in(world: &World, anonymous: &Person, costs: &mut Costs) {
 
     let member = with_open_window(world.signed_in(world.user(user.user_id).await).await).await;
     member.post("/users/email-verification", json!({})).await.expect_ok();
-    let verified = anonymous.verify_email(&email, &world.mailed_code(&email).await).await;
+    let verified = member.verify_email(&email, &world.mailed_code(&email).await).await;
     costs.record("PUT /users/email-verification", &verified);
     member.post("/users/phone-verification", json!({})).await.expect_ok();
     let payload = json!({ "code": world.texted_code("+21620123456").await });

@@ -156,6 +156,8 @@ async fn repeated_erasure_leaves_what_a_single_one_leaves() {
     world.deliver().await;
     let mut left = world.items("records");
     left.retain(|item| item.to_string().contains(&id.to_string()));
+    // The erasure itself stays in the audit.
+    left.retain(|item| !item["sk"]["S"].as_str().is_some_and(|key| key.starts_with("AUDIT#")));
     assert_eq!(left.len(), 1, "{left:?}");
     assert!(left[0]["duePk"].is_null() && !left[0]["card"]["M"]["erasedAt"].is_null());
 }

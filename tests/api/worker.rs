@@ -45,12 +45,12 @@ fn mails_to(world: &World, email: &str) -> usize {
     mails.iter().filter(|mail| mail["to"] == email).count()
 }
 
-/// The number of messages of `user` and the number of chunks.
+/// The number of messages on the list of `user` and the number of chunks.
 fn waiting(world: &World, user: UserId) -> (usize, usize) {
     let user = user.to_string();
     let items = world.items("records");
     let is_message = |item: &&Value| {
-        item["sk"]["S"] == "SMS" && item["card"]["M"]["userID"]["S"] == user.as_str()
+        item["sk"]["S"] == "SMS" && item["authoredPk"]["S"] == format!("USER#{user}#SMS").as_str()
     };
     let is_chunk = |item: &&Value| item["sk"]["S"] == "CHUNK";
     (items.iter().filter(is_message).count(), items.iter().filter(is_chunk).count())

@@ -44,9 +44,7 @@ impl World {
 
     /// The code in the link of the same mail.
     pub async fn mailed_link(&self, to: &str) -> String {
-        let mail = self.newest_mail_with_code(to).await;
-        let code = mail.split("#code=").nth(1).expect("a link");
-        code.chars().take_while(char::is_ascii_alphabetic).collect()
+        link(&self.newest_mail_with_code(to).await)
     }
 
     async fn newest_mail_with_code(&self, to: &str) -> String {
@@ -69,6 +67,12 @@ fn newest_text<'a>(to: &str, messages: &'a [Value]) -> &'a str {
     messages.first().unwrap_or_else(|| panic!("no message to {to}"))["text"]
         .as_str()
         .expect("a text")
+}
+
+/// The code in the first link of `text`.
+pub fn link(text: &str) -> String {
+    let code = text.split("#code=").nth(1).expect("a link");
+    code.chars().take_while(char::is_ascii_alphabetic).collect()
 }
 
 /// The only run of at least six digits in `text`, which must have exactly six.

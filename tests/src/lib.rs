@@ -21,7 +21,7 @@ mod world;
 pub use answer::{Answer, Cost, expect_fields, texts_of};
 pub use authenticator::Authenticator;
 pub use document::Document;
-pub use inbox::digits;
+pub use inbox::{digits, link};
 pub use lambda::LambdaAnswer;
 pub use people::NewPerson;
 pub use person::{Person, until_answered};

@@ -28,6 +28,7 @@ impl Person {
         Client {
             ip: self.ip,
             network: self.ip.to_string(),
+            site: None,
             agent: Agent::of(""),
             place: Location::default(),
         }

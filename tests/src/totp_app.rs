@@ -1,7 +1,7 @@
 //! An authenticator app: computes time-based one-time passwords (RFC 6238).
 
 use common::Message;
-use serde_json::json;
+use serde_json::{Value, json};
 use totp_rs::{Algorithm, Builder};
 
 use crate::{Person, World};
@@ -36,10 +36,17 @@ impl TotpApp {
             .post("/otp/verify", json!({ "code": totp_app.code(world) }))
             .await
             .expect_success(Message::OtpVerified);
-        let codes = verified["recoveryCodes"].as_array().expect("recovery codes");
-        totp_app.recovery_codes =
-            codes.iter().map(|code| code.as_str().expect("a code").to_owned()).collect();
+        totp_app.recovery_codes = recovery_codes(&verified);
         totp_app
+    }
+
+    /// Replaces the secret of `person` by that of a new app, which this one's code confirms.
+    pub async fn replaced_by(&self, world: &World, person: &Person) -> Self {
+        let mut new = Self::pending_of(person).await;
+        let body = json!({ "code": new.code(world), "currentCode": self.code(world) });
+        let answer = person.post("/otp/verify", body).await;
+        new.recovery_codes = recovery_codes(&answer.expect_success(Message::OtpVerified));
+        new
     }
 
     /// The current code.
@@ -59,4 +66,9 @@ impl TotpApp {
             .generate(seconds.try_into().expect("a time after 1970"))
             .to_string()
     }
+}
+
+fn recovery_codes(verified: &Value) -> Vec<String> {
+    let codes = verified["recoveryCodes"].as_array().expect("recovery codes");
+    codes.iter().map(|code| code.as_str().expect("a code").to_owned()).collect()
 }

@@ -34,7 +34,7 @@ pub(crate) async fn login(
     let owner = owner?.unwrap_or(no_owner);
     let counters = attempts::of_password(&login.email, &client);
     let (reserved, found) = tokio::join!(
-        attempts::reserve(&auth.store, &counters, now),
+        attempts::reserve_at(&auth.store, &counters, owner.user_id, &client, now),
         auth.sessions.find_with_credentials(owner.user_id, owner.committee_id, now)
     );
     let (mut reserved, mut found) = (reserved?, found);

@@ -1,6 +1,8 @@
 //! `POST /auth/passwordless`: sends a sign-in code. `GET /auth/passwordless`: signs in with it.
 
-use accounts::{VerifiedCode, email_challenge, may_use};
+use std::mem;
+
+use accounts::{email_challenge, may_use};
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, ErrorCode, Fields, FromFields, Input, Message, Now, QueryInput,
@@ -14,7 +16,7 @@ use domain::{
 };
 use http::HeaderMap;
 use identity::{
-    code::{id_of_link, is_digits},
+    code::{challenge_of_link, is_digits},
     token::TokenUse,
 };
 use serde::Serialize;
@@ -42,14 +44,15 @@ pub(crate) struct PasswordlessResponse {
 pub(crate) async fn request(
     State(auth): State<Auth>,
     Now(now): Now,
+    client: Client,
     Input(request): Input<PasswordlessRequest>,
 ) -> ApiResult<PasswordlessResponse> {
     let kind = CodeKind::Passwordless;
-    auth.codes.send_to_owner(kind, &request.email, request.method, now).await?;
+    auth.codes.send_to_owner(kind, &request.email, request.method, &client, now).await?;
     let challenge = email_challenge(&request.email);
     success(
         Message::PasswordlessSent,
-        PasswordlessResponse { token: auth.sessions.passwordless_step(challenge.id, now)? },
+        PasswordlessResponse { token: auth.sessions.passwordless_step(challenge, now)? },
     )
 }
 
@@ -80,25 +83,25 @@ pub(crate) async fn sign_in_with_code(
     let code = code.as_str();
     let challenge = requested_challenge(&auth, code, &headers, now)?;
     let kind = CodeKind::Passwordless;
-    let Some(VerifiedCode { code: verified, mut reserved, .. }) =
-        auth.codes.verify(kind, challenge, code, &client, now).await?
-    else {
-        return Err(ErrorCode::BadAuthCombination.into());
-    };
+    let found = auth.codes.verify((kind, challenge), challenge, code, &client, now).await?;
+    let mut found = found.ok_or(ErrorCode::BadAuthCombination)?;
+    let mut reserved = mem::take(&mut found.reserved);
+    let verified = &found.code;
     let signing_in = async {
         let found = auth.sessions.find(verified.user_id, verified.committee_id, now).await?;
         let found = found.filter(|account| {
-            may_use(&account.user, &verified) && email_challenge(&account.user.email) == challenge
+            may_use(&account.user, verified) && email_challenge(&account.user.email) == challenge
         });
         let mut account = found.ok_or(ErrorCode::BadAuthCombination)?;
         let mut tx = auth.store.transaction();
-        tx.use_code(kind, challenge, &verified, now);
+        tx.use_code(kind, challenge, verified, now);
         if verified.by_mail && !account.user.is_mailbox_verified {
             let before = account.user;
-            account.user = before.changed(|user| user.verify_mailbox(auth.mailbox_verifies, false));
+            account.user = before.changed(|user| user.take_over(auth.mailbox_verifies));
             tx.change_user(&before, &account.user);
-            // Whoever registered the address set the password, and need not own the mailbox.
+            // Whoever registered the address set the password and signed in, and need not own the mailbox.
             tx.remove_credentials(before.user_id);
+            account.forgets_devices = true;
             let removed = Notification::PasswordRemoved { at: now };
             tx.send(&auth.codes.outbox().notify(&account.user, removed, now)?);
             auth.codes.report_removed_passkeys(&mut tx, &before, &account.user, now)?;
@@ -112,8 +115,7 @@ pub(crate) async fn sign_in_with_code(
             _ => ErrorCode::BadAuthCombination.into(),
         })
     };
-    let found = (kind, challenge, &verified);
-    let signed_in = auth.codes.return_unless_used(found, &client, signing_in.await);
+    let signed_in = auth.codes.return_unless_used(&found, &client, signing_in.await);
     let signed_in: ApiResult<SignIn> = signed_in.await;
     // After a success nothing is left.
     let _ = auth.store.release(reserved).await;
@@ -128,11 +130,10 @@ fn requested_challenge(
     now: Instant,
 ) -> Result<Challenge, ApiError> {
     if !is_digits(code) {
-        let id = id_of_link(code).ok_or(ErrorCode::BadAuthCombination)?;
-        return Ok(id.into());
+        return Ok(challenge_of_link(code).ok_or(ErrorCode::BadAuthCombination)?);
     }
     match auth.sessions.claims(headers, TokenUse::PasswordlessStep, now) {
-        Some(claims) => Ok(claims.sub.uuid().into()),
+        Some(claims) => Ok(Challenge(claims.sub.uuid())),
         None if bearer(headers).is_some() => Err(ApiError::invalid_token()),
         None => Err(ErrorCode::BadAuthCombination.into()),
     }

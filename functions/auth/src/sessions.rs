@@ -12,7 +12,7 @@ pub(crate) struct SessionsResponse {
     sessions: Vec<SessionView>,
 }
 
-/// Valid sessions among the last 100 that were started, newest first.
+/// Lists the latest 100 valid sessions, newest first.
 pub(crate) async fn list(
     State(auth): State<Auth>,
     Now(now): Now,

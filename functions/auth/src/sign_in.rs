@@ -27,10 +27,13 @@ pub(crate) async fn sign_in(
     method: Method,
     client: &Client,
     now: Instant,
-    tx: Transaction,
+    mut tx: Transaction,
     reserved: &mut Reservation,
 ) -> Result<Result<ApiResponse<SignIn>, Part>, ApiError> {
     if account.user.is_otp_enabled {
+        if account.forgets_devices {
+            tx.forget_devices(account.user.user_id);
+        }
         if let CommitOutcome::ConditionFailed(part) = tx.commit_and_release(reserved).await? {
             return Ok(Err(part));
         }

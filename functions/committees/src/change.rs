@@ -26,7 +26,7 @@ pub(crate) async fn change(
     Path(id): Path<CommitteeId>,
     Input(request): Input<UpdateCommitteeRequest>,
 ) -> ApiResult<CommitteeResponse> {
-    let (store, actor) = (&state.store, admin.user.user_id);
+    let (store, actor) = (&state.store, &admin.user);
     let change = || async {
         let before = store.committee(id).await?;
         let before = before.ok_or(ErrorCode::CommitteeNotFound)?;

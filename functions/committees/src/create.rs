@@ -28,7 +28,7 @@ pub(crate) async fn create(
         "committeeID": CommitteeId::new(random::id(now)), "VAT": "", "address": "", "isActive": true,
         "secondaryEmail": null, "secondaryPhone": "",
     }))?;
-    let (actor, audit_id) = (admin.user.user_id, random::id(now));
+    let (actor, audit_id) = (&admin.user, random::id(now));
     let mut tx = state.store.transaction();
     tx.create_committee(&committee);
     tx.record_audit(&AuditEntry::of_committee(audit_id, actor, None, &committee, now));

@@ -31,9 +31,9 @@ pub(crate) async fn copy(
     let found = courses.store.course_with_questions(id).await?;
     let (source, questions) = found.ok_or(ErrorCode::CourseNotFound)?;
     let source = writable(Some(source), &writer.person)?;
-    let actor = writer.person.user.user_id;
+    let actor = &writer.person.user;
     let course_id = CourseId::new(random::id(now));
-    let course = source.copied_to(course_id, request.course_title, actor, now);
+    let course = source.copied_to(course_id, request.course_title, actor.user_id, now);
     let copied = questions.into_iter().map(|question| {
         let question_id = QuestionId::new(random::id(now));
         Question { question_id, course_id, created_at: now, ..question }

@@ -72,7 +72,7 @@ impl Courses {
         now: Instant,
         allowed: impl Fn(Option<Course>) -> Result<Course, ErrorCode>,
     ) -> Result<(Course, bool), ApiError> {
-        let actor = person.user.user_id;
+        let actor = &person.user;
         let transition = || async {
             let mut tx = self.store.transaction();
             let before = allowed(self.store.course(id).await?)?;

@@ -102,14 +102,7 @@ impl Cpanel {
         fqdn: &str,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let person = &writer.person.user;
-        let entry = AuditEntry::of_subdomain(
-            random::id(now),
-            person.user_id,
-            person.committee_id,
-            fqdn,
-            now,
-        );
+        let entry = AuditEntry::of_subdomain(random::id(now), &writer.person.user, fqdn, now);
         let mut tx = self.store.transaction();
         tx.record_audit(&entry);
         // The panel may have taken the time for retries of the request.

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use background::{SendOutcome, TextMessage};
 use domain::{
-    E164, Email, Instant, Language, UserId,
+    E164, Email, Instant, Language,
     code::CodeKind,
     limits,
+    mail_stop::StopCause,
     outbox::{Notification, OutboxItem, OutboxMessage, Recipient},
     sms::Type,
     user::User,
 };
-use messaging::texts::{self, Mail};
+use messaging::texts;
 use runtime::Error;
 use store::{Counter, Outbound, StoreError};
 
@@ -26,8 +27,7 @@ enum Plan {
     Skip(SendOutcome),
     Mail {
         to: Email,
-        mail: Mail,
-        about: UserId,
+        message: Box<OutboxMessage>,
         /// Counts the message, once in all its attempts.
         limit: Option<Counter>,
     },
@@ -50,61 +50,70 @@ impl Dispatcher {
         } else {
             Plan::Skip(SendOutcome::expired())
         };
-        let (to, mail, about, limit) = match plan {
+        let (to, mut message, limit) = match plan {
             Plan::Skip(outcome) => return sender.skip(what, expires_at, outcome).await,
             Plan::Text(text) => return sender.send_text(what, expires_at, &text, slot).await,
-            Plan::Mail { to, mail, about, limit } => (to, mail, about, limit),
+            Plan::Mail { to, message, limit } => (to, message, limit),
         };
         let Some(claim) = sender.claim(what, expires_at).await? else {
             return Ok(());
         };
-        let outcome = match self.is_within(limit, claim.attempts).await {
-            Ok(true) => mails.send(&to, &mail, about).await.into(),
-            Ok(false) => SendOutcome::not_notified("the mailbox has had its messages of the day"),
+        // Only the first attempt counts: later ones send the same message, which the carrier refused or the stream
+        // delivered again.
+        let limit = limit.filter(|_| claim.attempts == 1);
+        let left = match limit {
+            Some(counter) => self.left(&counter).await,
+            None => Ok(Some(u64::MAX)),
+        };
+        let outcome = match left {
+            Ok(Some(left)) => {
+                if let Notification::NewDevice { is_last, .. } = &mut message.notification {
+                    *is_last = left == 0;
+                }
+                let OutboxMessage { about, name, notification, .. } = &*message;
+                let language = Language::default();
+                let mail = texts::mail(notification, name, &to, &self.0.public_url, language);
+                mails.send(&to, &mail, *about).await.into()
+            }
+            Ok(None) => SendOutcome::not_notified("the mailbox has had its messages of the day"),
             Err(failure) => SendOutcome::NotSent(failure.to_string()),
         };
         sender.conclude(claim, outcome).await
     }
 
     async fn plan(&self, message: &OutboxItem) -> Result<Plan, Error> {
-        let Ok(OutboxMessage { to, about, name, notification }) = self.0.outbox.open(message)
-        else {
+        let Ok(message) = self.0.outbox.open(message) else {
             // An error, because the message can be sent once the missing key is restored.
             return Err(StoreError::Unexpected(
                 "an outbox message cannot be opened: is its key in OUTBOX_KEYS?".to_owned(),
             )
             .into());
         };
-        let mut limit = None;
-        if to != Recipient::NoAccount {
-            let Some(user) = self.0.sender.open_account(about).await? else {
-                return Ok(Plan::Skip(SendOutcome::closed()));
-            };
-            limit = notification_limit(&user, &notification);
+        let OutboxMessage { to, about, notification, .. } = &message;
+        let user = match to {
+            Recipient::NoAccount => None,
+            _ => self.0.sender.open_account(*about).await?,
+        };
+        if user.is_none() && *to != Recipient::NoAccount && !notification.is_of_closed_account() {
+            return Ok(Plan::Skip(SendOutcome::closed()));
         }
-        if let Recipient::Mail(to) = &to
-            && self.0.store.mail_stop(to).await?.is_some()
-        {
-            if !is_requested_in_session(&notification) {
-                return Ok(Plan::Skip(SendOutcome::not_notified(
-                    "an earlier mail bounced, or its recipient complained",
-                )));
-            }
-            limit = Some(Counter::of(limits::CODES_TO_STOPPED, to));
-        }
-        Ok(match to {
+        Ok(match to.clone() {
             // Queued for an unknown address, so that the request costs the same as for a known one.
             Recipient::NoAccount => Plan::Skip(SendOutcome::Sent),
             // Such as the canary's: SES would count a bounce.
             Recipient::Mail(to) if !to.is_deliverable() => {
                 Plan::Skip(SendOutcome::not_notified("the domain receives no mail"))
             }
-            Recipient::Mail(to) => {
-                let mail =
-                    texts::mail(&notification, &name, &to, &self.0.public_url, Language::default());
-                Plan::Mail { to, mail, about, limit }
-            }
-            Recipient::Sms(phone) => match texts::sms(&notification, Language::default()) {
+            Recipient::Mail(to) => match self.0.store.mail_stop(&to, self.0.clock.now()).await? {
+                Some(StopCause::Bounce) => {
+                    Plan::Skip(SendOutcome::not_notified("an earlier mail bounced"))
+                }
+                stop => {
+                    let limit = limit(&to, notification, user.as_ref(), stop);
+                    Plan::Mail { to, message: Box::new(message), limit }
+                }
+            },
+            Recipient::Sms(phone) => match texts::sms(notification, Language::default()) {
                 Some(text) => Plan::Text(TextMessage {
                     to: E164::from(&phone),
                     text,
@@ -119,33 +128,36 @@ impl Dispatcher {
         })
     }
 
-    /// Whether the attempt number `attempts` is within `limit`. Only the first one counts: later ones send the same
-    /// message, which the carrier refused or the stream delivered again.
-    async fn is_within(&self, limit: Option<Counter>, attempts: u32) -> Result<bool, StoreError> {
-        let Some(counter) = limit.filter(|_| attempts == 1) else {
-            return Ok(true);
-        };
-        let (_, is_full) = self.0.store.count_up_to(&counter, self.0.clock.now()).await?;
-        if is_full {
+    /// Counts a message by `counter`, and returns how many more are allowed; `None` if this one is not.
+    async fn left(&self, counter: &Counter) -> Result<Option<u64>, StoreError> {
+        let (_, count) = self.0.store.count_one(counter, self.0.clock.now()).await?;
+        let left = counter.max.checked_sub(count);
+        if left.is_none() {
             tracing::warn!(metric = counter.name, "a limit of messages is reached");
         }
-        Ok(!is_full)
+        Ok(left)
     }
 }
 
-fn notification_limit(user: &User, notification: &Notification) -> Option<Counter> {
-    let limit = if user.is_mailbox_verified {
-        limits::NOTIFICATIONS
-    } else {
-        limits::NOTIFICATIONS_UNVERIFIED
-    };
-    let is_code = matches!(notification, Notification::Code { .. });
-    (!is_code).then(|| Counter::of(limit, &user.email))
-}
-
-/// Whether the account requested `notification` in its own session, or an administrator for it: a code that verifies an
-/// address, other than that of a registration, which has a second code to remove the account. Codes to sign in or to set
-/// a password are requested by anyone who knows the address.
-fn is_requested_in_session(notification: &Notification) -> bool {
-    matches!(notification, Notification::Code { kind: CodeKind::Email, removal: None, .. })
+/// The limit of `notification` to the mailbox `to`, which `user` has, if the account is open.
+fn limit(
+    to: &Email,
+    notification: &Notification,
+    user: Option<&User>,
+    stop: Option<StopCause>,
+) -> Option<Counter> {
+    match notification {
+        Notification::Code { kind, removal, .. } => {
+            // Anyone who knows the address can request it, or register with the address.
+            let is_requested_by_anyone = *kind != CodeKind::Email || removal.is_some();
+            (stop.is_some() && is_requested_by_anyone)
+                .then(|| Counter::of(limits::CODES_TO_STOPPED, to))
+        }
+        Notification::NewDevice { .. } => Some(Counter::of(limits::NEW_DEVICES, to)),
+        _ if user.is_some_and(|user| user.is_mailbox_verified) => None,
+        other => {
+            let key = format!("{} {to}", other.kind());
+            Some(Counter::of(limits::NOTIFICATIONS_UNVERIFIED, key))
+        }
+    }
 }

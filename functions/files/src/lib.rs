@@ -18,13 +18,14 @@ use domain::{
     file::{File, FileView},
 };
 use http::request::Parts;
+use identity::outbox::OutboxSealer;
 use runtime::{ConfigError, Key};
 use serde::Serialize;
 use storage::{Objects, file_key};
 use store::{Setup, Store};
 
 /// The keys that `files` reads at start.
-pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
+pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Outbox, Key::Cursor];
 
 /// The bucket, the tables and the limits that the handlers use.
 #[derive(Clone)]
@@ -32,6 +33,7 @@ pub(crate) struct Files {
     store: Store,
     objects: Objects,
     cursors: Cursors,
+    outbox: OutboxSealer,
     max_bytes: u64,
     quota_bytes: u64,
 }
@@ -46,6 +48,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         store: setup.store.clone(),
         objects: Objects::new(&setup.aws, settings)?,
         cursors: setup.keys.parse(Key::Cursor)?,
+        outbox: setup.keys.parse(Key::Outbox)?,
         max_bytes: settings.number("FILE_MAX_BYTES", 100_000_000)?,
         quota_bytes: settings.number("FILE_QUOTA_BYTES", 1_000_000_000)?,
     };

@@ -33,20 +33,35 @@ impl IntoResponse for PublicFile {
     }
 }
 
-/// Private, pending and unknown files get the same response.
+/// Private, pending and unknown files get the same response, and those of a suspended owner or a closed committee.
 pub(crate) async fn show(
     State(files): State<Files>,
     Now(now): Now,
     Path(id): Path<FileId>,
     headers: HeaderMap,
 ) -> Result<PublicFile, ApiError> {
-    let file =
-        files.store.file(id).await?.filter(File::is_public).ok_or(ErrorCode::FileNotFound)?;
+    let file = files.store.file(id).await?.filter(File::is_public);
+    let file = file.ok_or(ErrorCode::FileNotFound)?;
+    files.require_open(&file).await?;
     let url = files.link(&file, LINK_LIFE, now).await?;
     if asks_for_json(&headers) {
         return Ok(PublicFile::File(ok(FileResponse { file: file.view(Some(url)) })?));
     }
     Ok(PublicFile::Link(Redirect { url }))
+}
+
+impl Files {
+    /// # Errors
+    /// `FILE_NOT_FOUND_MESSAGE` when the owner of `file` is not active, or their committee is closed.
+    async fn require_open(&self, file: &File) -> Result<(), ApiError> {
+        let owner = self.store.user(file.user_id).await?.filter(|owner| owner.is_active);
+        let owner = owner.ok_or(ErrorCode::FileNotFound)?;
+        let committee = self.store.committee(owner.committee_id).await?;
+        match committee.is_some_and(|committee| committee.is_active) {
+            true => Ok(()),
+            false => Err(ErrorCode::FileNotFound.into()),
+        }
+    }
 }
 
 /// Whether `Accept` names JSON with a weight above zero; `*/*` does not count.

@@ -1,8 +1,10 @@
-//! `DELETE /files/{fileId}`: deletes one of the caller's files.
+//! `DELETE /files/{fileId}`: deletes one of the caller's files, or the public file of an account that they may edit.
 
 use axum::extract::State;
-use common::{ApiError, ApiResult, Empty, Message, Now, Path, success};
-use domain::FileId;
+use common::{ApiError, ApiResult, Empty, ErrorCode, Message, Now, Path, success};
+use domain::{FileId, Instant, audit::AuditEntry, file::File, outbox::Notification, user::User};
+use identity::random;
+use store::Transaction;
 
 use crate::{Files, Uploader};
 
@@ -10,15 +12,50 @@ use crate::{Files, Uploader};
 pub(crate) async fn remove(
     State(files): State<Files>,
     Now(now): Now,
-    uploader: Uploader,
+    Uploader(caller): Uploader,
     Path(id): Path<FileId>,
 ) -> ApiResult<Empty> {
     let discard = || async {
-        let file = files.own_file(id, uploader.0.user.user_id).await?;
+        let file = files.store.file(id).await?.ok_or(ErrorCode::FileNotFound)?;
         let mut tx = files.store.transaction();
+        if file.user_id != caller.user.user_id {
+            files.remove_foreign(&caller.user, &file, &mut tx, now).await?;
+        }
         tx.discard_file(&file, now);
         Ok::<_, ApiError>((tx, ()))
     };
     files.store.update(discard, |_| None).await?;
     success(Message::FileDeleted, Empty {})
+}
+
+impl Files {
+    /// Adds to `tx` the audit entry of the removal of `file` by `caller`, who is not its owner, and the notification of its
+    /// owner.
+    ///
+    /// # Errors
+    /// `FILE_NOT_FOUND_MESSAGE` when `file` is not public, `FORBIDDEN_MESSAGE` when `caller` may not edit its owner.
+    async fn remove_foreign(
+        &self,
+        caller: &User,
+        file: &File,
+        tx: &mut Transaction,
+        now: Instant,
+    ) -> Result<(), ApiError> {
+        let owner = match file.is_public() {
+            true => self.store.user(file.user_id).await?,
+            false => None,
+        };
+        let owner = owner.ok_or(ErrorCode::FileNotFound)?;
+        if !caller.rights().may_edit(&owner.rights()) {
+            // That of a suspended owner is public to nobody.
+            let code = if owner.is_active { ErrorCode::Forbidden } else { ErrorCode::FileNotFound };
+            return Err(code.into());
+        }
+        tx.record_audit(&AuditEntry::of_file(random::id(now), caller, &owner, file, now));
+        let removed = Notification::FileRemoved { file: file.name.clone(), at: now };
+        if owner.is_mailbox_verified {
+            tx.send(&self.outbox.notify(&owner, removed, now)?);
+        }
+        Ok(())
+    }
 }

@@ -3,18 +3,20 @@
 use accounts::attempts;
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, SignedIn, input, secret,
-    success,
+    ApiError, ApiResult, Client, Empty, ErrorCode, Input, InvalidValue, Message, Now, SignedIn,
+    input, success,
 };
-use domain::{Instant, otp::Proof, outbox::Notification, session::Session, user::User};
-use secrecy::SecretString;
+use domain::{
+    Constraint, Instant, otp::Proof, outbox::Notification, password, session::Session, user::User,
+};
+use secrecy::{ExposeSecret, SecretString};
 use store::Transaction;
 
 use crate::{Otp, SubmittedCode, condition_error};
 
 input! {
     pub(crate) struct DisableOtpRequest {
-        password: SecretString = required("password", secret),
+        password: Option<SecretString> = optional_secret("password"),
         code: SubmittedCode = group(SubmittedCode::read),
     }
 }
@@ -27,17 +29,20 @@ pub(crate) async fn disable(
     person: SignedIn,
     Input(request): Input<DisableOtpRequest>,
 ) -> ApiResult<Empty> {
+    let (store, hasher, password) = (&otp.store, &otp.hasher, request.password.as_ref());
+    let password_attempt =
+        attempts::verify_owner(store, hasher, &person, password, &client, now).await?;
     let SignedIn { user, session, .. } = person;
-    let (_, password_attempt) =
-        attempts::verify_password(&otp.store, &otp.hasher, &user, &request.password, &client, now)
-            .await?;
+    otp.require_long_password(&user, password)?;
     let (verified, _) = tokio::join!(
         otp.verify_code(user.user_id, session.sid, &request.code, &client, now),
         otp.store.release(password_attempt)
     );
-    let (stored, proof, code_attempt) = verified?;
+    let (_, proof, code_attempt) = verified?;
+    let id = user.user_id;
+    let deleted = otp.delete_secret(user, session, &proof, now);
     let (disabled, _) = tokio::join!(
-        otp.delete_secret(user, session, &proof, stored.recovery.len(), now),
+        attempts::counted_change(store, "otpDisabled", id, now, deleted),
         otp.store.release(code_attempt)
     );
     disabled?;
@@ -45,13 +50,31 @@ pub(crate) async fn disable(
 }
 
 impl Otp {
-    /// Deletes the secret with its recovery codes, of which `left` were unused, and notifies the owner.
+    /// Checks that an administrator's password is long enough for an account without a second factor.
+    ///
+    /// # Errors
+    /// `PASSWORD_TOO_SHORT_MESSAGE` on `password`.
+    fn require_long_password(
+        &self,
+        user: &User,
+        password: Option<&SecretString>,
+    ) -> Result<(), ApiError> {
+        let length = |password: &SecretString| password::length(password.expose_secret());
+        let is_short = |password| length(password) < self.min_length_admin;
+        if !(user.profile.is_admin() && password.is_some_and(is_short)) {
+            return Ok(());
+        }
+        let constraint = Constraint::password(self.min_length_admin);
+        let code = ErrorCode::PasswordTooShort;
+        Err(ApiError::field("password", InvalidValue { code, constraint }))
+    }
+
+    /// Deletes the secret with its recovery codes, and notifies the owner.
     async fn delete_secret(
         &self,
         user: User,
         session: Session,
         proof: &Proof,
-        left: usize,
         now: Instant,
     ) -> Result<(User, Session), ApiError> {
         let (id, verified) = (user.user_id, session.epoch);
@@ -63,10 +86,6 @@ impl Otp {
             tx.remove_otp(id, Some(proof));
             let disabled = Notification::OtpDisabled { at: now, by_administrator: false };
             tx.send(&self.outbox.notify(user, disabled, now)?);
-            if matches!(proof, Proof::Recovery(_)) {
-                let used = Notification::RecoveryCodeUsed { left: left.saturating_sub(1), at: now };
-                tx.send(&self.outbox.notify(user, used, now)?);
-            }
             Ok(user.changed(|user| {
                 user.is_otp_enabled = false;
                 user.is_otp_verified = false;

@@ -33,12 +33,14 @@ pub(crate) struct Otp {
     sealer: Sealer,
     outbox: OutboxSealer,
     hasher: Hasher,
+    /// Minimum length of administrators' passwords without one-time passwords.
+    min_length_admin: u64,
 }
 
 /// The routes of this function: everything under `/otp`.
 ///
 /// # Errors
-/// As [`Sessions::new`].
+/// As [`Sessions::new`], or when `PASSWORD_MIN_LENGTH_ADMIN` (default 15) is no number.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let otp = Otp {
         store: setup.store.clone(),
@@ -46,6 +48,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         sealer: setup.keys.parse(Key::Sealing)?,
         outbox: setup.keys.parse(Key::Outbox)?,
         hasher: Hasher::default(),
+        min_length_admin: setup.settings.number("PASSWORD_MIN_LENGTH_ADMIN", 15)?,
     };
     Ok(Routes::default()
         .delete("/otp", disable::disable)
@@ -75,7 +78,7 @@ impl SubmittedCode {
     }
 
     /// The counters of wrong codes for `user` and `challenge`, the id of a session or pending token.
-    fn counters(&self, user: UserId, challenge: &str, client: &Client) -> [Counter; 2] {
+    fn counters(&self, user: UserId, challenge: &str, client: &Client) -> Vec<Counter> {
         match self {
             Self::Code(_) => attempts::of_otp(user, challenge),
             Self::Recovery(_) => attempts::of_recovery(user, challenge, client),

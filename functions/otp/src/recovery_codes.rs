@@ -1,8 +1,12 @@
 //! `POST /otp/recovery-codes`: replaces the recovery codes by ten new ones.
 
+use accounts::attempts;
 use axum::extract::State;
 use common::{ApiResult, Client, Input, Message, Now, SignedIn, input, success};
-use domain::otp::{Otp as StoredOtp, Proof};
+use domain::{
+    otp::{Otp as StoredOtp, Proof},
+    outbox::Notification,
+};
 use identity::totp::{self, Secret};
 use serde::Serialize;
 use store::CommitOutcome;
@@ -35,13 +39,18 @@ pub(crate) async fn renew(
     };
     let (recovery_codes, recovery) =
         new_recovery(&Secret::open(&stored.sealed, &otp.sealer, &totp::active_context(id))?);
-    let mut tx = otp.store.transaction();
-    tx.renew_recovery(id, step, &StoredOtp { recovery, ..stored });
-    let (committed, _) = tokio::join!(tx.commit(), otp.store.release(reserved));
-    match committed? {
-        CommitOutcome::Committed => {
-            success(Message::RecoveryCodes, RecoveryCodesResponse { recovery_codes })
+    let renewed = async {
+        let mut tx = otp.store.transaction();
+        tx.renew_recovery(id, step, &StoredOtp { recovery, ..stored });
+        let renewed = Notification::RecoveryCodesRenewed { at: now };
+        tx.send(&otp.outbox.notify(&person.user, renewed, now)?);
+        match tx.commit().await? {
+            CommitOutcome::Committed => Ok(()),
+            CommitOutcome::ConditionFailed(_) => Err(invalid()),
         }
-        CommitOutcome::ConditionFailed(_) => Err(invalid()),
-    }
+    };
+    let renewed = attempts::counted_change(&otp.store, "recoveryCodesRenewed", id, now, renewed);
+    let (renewed, _) = tokio::join!(renewed, otp.store.release(reserved));
+    renewed?;
+    success(Message::RecoveryCodes, RecoveryCodesResponse { recovery_codes })
 }

@@ -3,8 +3,8 @@
 use accounts::{AccountContext, attempts};
 use axum::extract::{FromRequestParts, State};
 use common::{
-    ApiError, ApiResult, Client, Fields, FromFields, Input, Message, Now, SignedIn, Verified,
-    success,
+    ApiError, ApiResult, Client, ErrorCode, Fields, FromFields, Input, Message, Now, SignedIn,
+    Verified, success,
 };
 use domain::{
     Instant,
@@ -23,9 +23,10 @@ use identity::{
 use serde::Serialize;
 use store::{Counter, Part, Transaction};
 
-use crate::{Otp, SubmittedCode, condition_error, invalid, new_recovery};
+use crate::{Otp, SubmittedCode, code, condition_error, invalid, new_recovery};
 
-/// The caller: a person with a pending token, who is signing in, or a signed-in and verified person, who is enrolling.
+/// The caller: a person with a pending token, who is signing in, or a signed-in and verified person who authenticated in
+/// the last ten minutes, who is enrolling.
 pub(crate) enum OtpCaller {
     SigningIn(Box<Claims>),
     Enrolling(Box<SignedIn>),
@@ -40,15 +41,29 @@ impl FromRequestParts<Otp> for OtpCaller {
             Some(claims) => Ok(Self::SigningIn(Box::new(claims))),
             None => {
                 let Verified(person) = Verified::from_request_parts(parts, otp).await?;
+                person.require_recent(now)?;
                 Ok(Self::Enrolling(Box::new(person)))
             }
         }
     }
 }
 
-impl<S> FromFields<S> for SubmittedCode {
+/// The code of a sign-in or of a new secret, and to replace a secret also one of the present secret.
+pub(crate) struct VerifyOtpRequest {
+    code: SubmittedCode,
+    current: Option<SubmittedCode>,
+}
+
+impl<S> FromFields<S> for VerifyOtpRequest {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        Self::read(fields)
+        let current = if fields.has("currentCode") {
+            fields.required("currentCode", code).map(SubmittedCode::Code)
+        } else if fields.has("code") && fields.has("recoveryCode") {
+            fields.required("recoveryCode", code).map(SubmittedCode::Recovery)
+        } else {
+            None
+        };
+        Some(Self { code: SubmittedCode::read(fields)?, current })
     }
 }
 
@@ -65,13 +80,15 @@ pub(crate) async fn verify(
     Now(now): Now,
     client: Client,
     caller: OtpCaller,
-    code: Result<Input<SubmittedCode>, ApiError>,
+    request: Result<Input<VerifyOtpRequest>, ApiError>,
 ) -> ApiResult<VerifyOtpResponse> {
-    let verified = match (caller, code) {
-        (OtpCaller::SigningIn(claims), Ok(Input(code))) => {
-            otp.sign_in(*claims, &code, &client, now).await?
+    let verified = match (caller, request) {
+        (OtpCaller::SigningIn(claims), Ok(Input(request))) => {
+            otp.sign_in(*claims, &request.code, &client, now).await?
         }
-        (OtpCaller::Enrolling(person), Ok(Input(code))) => otp.enrol(*person, &code, now).await?,
+        (OtpCaller::Enrolling(person), Ok(Input(request))) => {
+            otp.enrol(*person, &request, &client, now).await?
+        }
         // The error for an unusable pending token takes precedence over invalid fields.
         (OtpCaller::SigningIn(claims), Err(error)) => {
             otp.find_pending(&claims, now).await?.ok_or_else(ApiError::invalid_token)?;
@@ -166,9 +183,31 @@ impl Otp {
         Ok(tx)
     }
 
-    /// Enables one-time passwords with the pending secret, ends all other sessions, and notifies the owner. This
-    /// session continues as freshly authenticated.
+    /// Enables one-time passwords with the pending secret, ends all other sessions, and notifies the owner. A secret that
+    /// is in force is replaced with one of its codes: who has a session alone cannot replace it.
     async fn enrol(
+        &self,
+        person: SignedIn,
+        request: &VerifyOtpRequest,
+        client: &Client,
+        now: Instant,
+    ) -> Result<VerifyOtpResponse, ApiError> {
+        if !person.user.is_otp_enabled {
+            return self.confirm(person, &request.code, now).await;
+        }
+        let current = request.current.as_ref();
+        let current =
+            current.ok_or_else(|| ApiError::field("currentCode", ErrorCode::FieldRequired))?;
+        let (user, session) = (person.user.user_id, person.session.sid);
+        // The new secret takes the place of the present one, so this code needs not be used up.
+        let (_, _, reserved) = self.verify_code(user, session, current, client, now).await?;
+        let (confirmed, _) =
+            tokio::join!(self.confirm(person, &request.code, now), self.store.release(reserved));
+        confirmed
+    }
+
+    /// Confirms the pending secret of the session of `person` with `code`.
+    async fn confirm(
         &self,
         person: SignedIn,
         code: &SubmittedCode,
@@ -219,16 +258,20 @@ impl Otp {
                 user.is_otp_verified = true;
                 user.epoch += 1;
             });
-            let renewed_session = self.sessions.renewed(session, &after, Method::Otp, now);
+            let renewed_session = self.sessions.renewed(session, &after, Method::Otp);
             tx.complete_enrolment(user.user_id, enrolment);
             tx.set_otp(user.user_id, stored, self.sealer.kid());
             tx.renew_session(session, &renewed_session);
-            tx.send(&self.outbox.notify(user, Notification::OtpEnabled { at: now }, now)?);
+            let notification = match user.is_otp_enabled {
+                true => Notification::OtpReplaced { at: now },
+                false => Notification::OtpEnabled { at: now },
+            };
+            tx.send(&self.outbox.notify(user, notification, now)?);
             Ok(after)
         };
         let (user, session) =
             self.store.update_own(user, session, now, enable, condition_error).await?;
-        let renewed = self.sessions.renewed(&session, &user, Method::Otp, now);
+        let renewed = self.sessions.renewed(&session, &user, Method::Otp);
         self.sessions.view_with_new_token(user, committee, activity, &renewed, now)
     }
 }

@@ -7,7 +7,7 @@ use common::{
     success, text,
 };
 use domain::{
-    Instant, Line, PasskeyId, SessionId, ValueError, limits,
+    Instant, Line, PasskeyId, SessionId, ValueError,
     outbox::Notification,
     passkey::{Challenge, Credential, MAX, Passkey},
     session::Session,
@@ -16,7 +16,7 @@ use domain::{
 use identity::{passkeys::Ceremony, random};
 use serde::Serialize;
 use serde_json::Value;
-use store::{Counter, Part, Transaction};
+use store::{Part, Transaction};
 
 use crate::{PasskeyResponse, Passkeys, Recent, credential};
 
@@ -105,7 +105,9 @@ pub(crate) async fn register(
         Part::User | Part::Session => ApiError::invalid_token(),
         _ => ErrorCode::PasskeyInvalid.into(),
     };
-    let added = passkeys.store.update_own(user, session, now, add, condition_error);
+    let (store, id) = (&passkeys.store, user.user_id);
+    let added = store.update_own(user, session, now, add, condition_error);
+    let added = attempts::counted_change(store, "passkeyAdded", id, now, added);
     if let Err(error) = added.await {
         if error.code() == ErrorCode::PasskeyAlreadyRegistered {
             passkeys.refuse(sid, &challenge, &passkey, &client, now).await?;
@@ -152,14 +154,13 @@ impl Passkeys {
         let credential = &refused.credential.credential_id;
         let owner = self.store.passkey_owner(credential).await?;
         if let Some(owner) = owner.filter(|owner| owner.user_id != refused.user_id) {
-            // The attempt stays counted.
-            let _ = attempts::reserve(
-                &self.store,
-                &[Counter::of(limits::PASSKEY_NETWORK, &client.network)],
-                now,
-            )
-            .await?;
-            if let Some(owner) = self.store.user(owner.user_id).await? {
+            // The attempts stay counted.
+            let counters = attempts::of_passkey(client).of_strangers;
+            let _ = attempts::reserve(&self.store, &counters, now).await?;
+            let counters = attempts::of_change("passkeyRegistrationRefused", owner.user_id);
+            let is_told = self.store.reserve(&counters, now).await?.is_ok();
+            let owner = self.store.user(owner.user_id).await?;
+            if let Some(owner) = owner.filter(|_| is_told) {
                 let refused = Notification::PasskeyRegistrationRefused { at: now };
                 tx.send(&self.outbox.notify(&owner, refused, now)?);
             }

@@ -1,5 +1,6 @@
 //! `DELETE /passkeys/{passkeyId}`: removes one of the caller's passkeys.
 
+use accounts::attempts;
 use axum::extract::State;
 use common::{ApiError, ApiResult, Empty, ErrorCode, Message, Now, Path, SignedIn, success};
 use domain::{PasskeyId, outbox::Notification, session::Session, user::User};
@@ -27,6 +28,8 @@ pub(crate) async fn remove(
         // The account was deleted, or the session has ended.
         _ => ApiError::invalid_token(),
     };
-    passkeys.store.update_own(user, session, now, remove, condition_error).await?;
+    let (store, user_id) = (&passkeys.store, user.user_id);
+    let removed = store.update_own(user, session, now, remove, condition_error);
+    attempts::counted_change(store, "passkeyRemoved", user_id, now, removed).await?;
     success(Message::PasskeyDeleted, Empty {})
 }

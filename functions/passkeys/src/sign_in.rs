@@ -8,7 +8,6 @@ use common::{
 use domain::{
     CommitteeId, Instant, PasskeyId, SessionId, UserId,
     amr::Method,
-    limits,
     outbox::Notification,
     passkey::{Challenge, Passkey},
     user::OwnAccount,
@@ -20,7 +19,7 @@ use identity::{
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::Value;
-use store::{Counter, Part, PasskeyOwner, Reservation, StoreError};
+use store::{Part, PasskeyOwner, Reservation, StoreError};
 
 use crate::{Passkeys, credential};
 
@@ -74,9 +73,9 @@ pub(crate) async fn sign_in(
     let owner = passkeys.owner_of(assertion.as_ref()).await?;
     let token = request.token.expose_secret();
     let id = passkeys.sessions.challenge_of(token, now).unwrap_or(SessionId::NONE);
-    let counters = [Counter::of(limits::PASSKEY_NETWORK, &client.network)];
+    let counters = attempts::of_passkey(&client);
     let (reserved, found) = tokio::join!(
-        attempts::reserve(&passkeys.store, &counters, now),
+        attempts::reserve_at(&passkeys.store, &counters, owner.user_id, &client, now),
         passkeys.sessions.find_with_passkey(&owner, id, now)
     );
     let reserved = reserved?;
@@ -185,7 +184,9 @@ impl Passkeys {
         let (Some(user), Some(stored)) = (user, stored) else {
             return Ok(());
         };
-        if stored.is_of(&user) {
+        // Counted, so that whoever has a copy cannot flood the mailbox. The sign-in fails all the same.
+        let counters = attempts::of_change("passkeyRefused", user.user_id);
+        if stored.is_of(&user) && self.store.reserve(&counters, now).await?.is_ok() {
             let refused = Notification::PasskeyRefused { at: now };
             let mut tx = self.store.transaction();
             tx.use_challenge(id, challenge);

@@ -11,6 +11,7 @@ use domain::{
     batch::{Batch, Chunk, Entry},
     segments::measure,
     sms::{Sending, Text},
+    user::User,
 };
 use identity::random;
 use serde::{Deserialize, Serialize};
@@ -133,7 +134,7 @@ impl Messages {
             return success(Message::SmsBulkAccepted, response);
         };
         let batch = response.batch.to_batch(batch_id, request.options.into_sending(sender, now));
-        let tx = accept_transaction(&self.store, &batch, text, entries, now);
+        let tx = accept_transaction(&self.store, sender, &batch, text, entries, now);
         let was_accepted = async { Ok(self.store.batch(batch_id).await?.is_some()) };
         let count = batch.accepted.into();
         submission.accept(self, tx, count, response, was_accepted).await
@@ -143,6 +144,7 @@ impl Messages {
 /// The transaction that accepts `batch`: the batch, its text, its chunks and the audit entry.
 fn accept_transaction(
     store: &Store,
+    sender: &User,
     batch: &Batch,
     text: Option<&Text>,
     entries: Vec<Entry>,
@@ -150,7 +152,7 @@ fn accept_transaction(
 ) -> Transaction {
     let mut tx = store.transaction();
     tx.accept_batch(batch, text, &chunks(batch, entries));
-    tx.record_audit(&AuditEntry::of_batch(random::id(now), batch));
+    tx.record_audit(&AuditEntry::of_batch(random::id(now), sender, batch));
     tx
 }
 

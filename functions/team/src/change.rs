@@ -1,6 +1,6 @@
 //! `PUT /team/{userId}`: changes another person's account as an administrator.
 
-use accounts::Administrator;
+use accounts::{Administrator, attempts};
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, ErrorCode, Input, InvalidValue, Message, Now, Path, committee_id,
@@ -9,11 +9,12 @@ use common::{
 use domain::{
     CommitteeId, Email, Grant, Instant, Line, Name, Patch, Permissions, Phone, Profile, UserId,
     ValueError,
-    audit::Action,
+    audit::{Action, AuditEntry},
     committee::Committee,
     user::{EditableAccount, User},
 };
 use http::HeaderMap;
+use identity::random;
 use serde_json::Value;
 use store::Transaction;
 
@@ -82,11 +83,26 @@ pub(crate) async fn change(
         Some(email) => team.codes.reserve_email_change(&before, email, &client, now).await?,
         None => None,
     };
+    // The address as it stands ends a stop of mails to it.
+    let stop = match &request.email {
+        Some(email) if *email == before.email => team.store.mail_stop(email, now).await?,
+        _ => None,
+    };
+    let changes_number = request.phone.as_ref().is_some_and(|phone| *phone != before.phone);
     let update = |before: &User, tx: &mut Transaction| {
         require_allowed(before)?;
+        if stop.is_some() {
+            let (id, admin) = (random::id(now), &admin.0.user);
+            tx.resume_mails(&before.email, now);
+            tx.record_audit(&AuditEntry::of_mail_stop(id, admin, before, stop, None, now));
+        }
         team.changed(tx, before, &request, committee_id, mail.is_some(), now)
     };
-    let edited = admin.edit(&team.store, before, Action::TeamMemberUpdated, now, update).await;
+    let edit = admin.edit(&team.store, before, Action::TeamMemberUpdated, now, update);
+    let edited = match changes_number {
+        true => attempts::counted_change(&team.store, "phoneChanged", id, now, edit).await,
+        false => edit.await,
+    };
     if edited.is_err() {
         team.codes.release(mail).await;
     }

@@ -1,7 +1,7 @@
 //! `DELETE /team/{userId}/otp`: removes another person's one-time passwords and passkeys, for people who lost their
 //! authenticator.
 
-use accounts::Administrator;
+use accounts::{Administrator, attempts};
 use axum::extract::State;
 use common::{ApiResult, Empty, Message, Now, Path, success};
 use domain::{UserId, audit::Action, outbox::Notification, user::User};
@@ -41,6 +41,7 @@ pub(crate) async fn reset(
             user.epoch += 1;
         }))
     };
-    admin.edit(&team.store, user, Action::OtpReset, now, disable).await?;
+    let edit = admin.edit(&team.store, user, Action::OtpReset, now, disable);
+    attempts::counted_change(&team.store, "otpDisabled", id, now, edit).await?;
     success(Message::OtpReset, Empty {})
 }

@@ -52,7 +52,11 @@ pub(crate) async fn activity(
             .user(about)
             .await?
             .filter(|user| rights.may(Right::ManageUsers, user.user_id, user.committee_id));
-        other.ok_or(ErrorCode::UserNotFound)?;
+        let other = other.ok_or(ErrorCode::UserNotFound)?;
+        // The list has the addresses from which a person signs in.
+        if !rights.may_edit(&other.rights()) {
+            return Err(ErrorCode::Forbidden.into());
+        }
     }
     let page = users.store.login_activity_page(about, list.position(), list.limit, now).await?;
     ok(list.listed("activity", page)?)

@@ -9,17 +9,15 @@ mod user_status;
 
 use std::time::Duration;
 
-use accounts::{Codes, Registration, attempts};
-use common::{
-    ApiError, Client, Cursors, ErrorCode, FieldError, Fields, InvalidValue, Routes, secret,
-};
-use domain::{Constraint, Instant, ValueError, limits, password::Owner, user::User};
+use accounts::{Codes, Registration};
+use common::{ApiError, Cursors, ErrorCode, FieldError, Fields, InvalidValue, Routes, secret};
+use domain::{Constraint, ValueError, limits, password::Owner, user::User};
 use identity::{known_passwords, password::Hasher};
 use runtime::{ConfigError, Key};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use storage::Objects;
-use store::{Reservation, Setup, Store};
+use store::{Setup, Store};
 
 /// The keys that this function reads from SSM.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Sealing, Key::Outbox, Key::Cursor];
@@ -92,24 +90,6 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
 }
 
 impl Users {
-    /// Verifies the `password` that `user` sent for their own account. The caller releases the reservation.
-    ///
-    /// # Errors
-    /// `FIELD_REQUIRED_MESSAGE` for `None`, and as [`attempts::verify_password`].
-    async fn verify_own_password(
-        &self,
-        user: &User,
-        password: Option<&SecretString>,
-        client: &Client,
-        now: Instant,
-    ) -> Result<Reservation, ApiError> {
-        let password = password.ok_or_else(password_required)?;
-        let (store, hasher) = (&self.store, &self.hasher);
-        let verified = attempts::verify_password(store, hasher, user, password, client, now);
-        let (_, reserved) = verified.await?;
-        Ok(reserved)
-    }
-
     /// Checks a new password against the rules and the list of known passwords.
     fn check_password(
         &self,

@@ -1,11 +1,12 @@
 //! `PUT /users/user-status/{userId}`: activates or deactivates another account.
 
-use accounts::Administrator;
+use accounts::{Administrator, attempts};
 use axum::extract::State;
 use common::{ApiResult, Input, Message, Now, Path, flag, input, success};
 use domain::{
     UserId,
     audit::Action,
+    outbox::Notification,
     user::{EditableAccount, User},
 };
 use store::Transaction;
@@ -18,7 +19,8 @@ input! {
     }
 }
 
-/// Deactivation ends all sessions, codes and a pending address of the account, also when it is taken back. Repeating the request changes nothing.
+/// Deactivation ends all sessions, codes and a pending address of the account, also when it is taken back, and is told to its
+/// owner. Repeating the request changes nothing.
 pub(crate) async fn set_status(
     State(users): State<Users>,
     Now(now): Now,
@@ -27,15 +29,25 @@ pub(crate) async fn set_status(
     Input(request): Input<SetStatusRequest>,
 ) -> ApiResult<EditableAccount> {
     let user = admin.account_to_edit(&users.store, id).await?;
-    let set = |user: &User, _: &mut Transaction| {
+    let suspends = user.is_active && !request.is_active;
+    let set = |user: &User, tx: &mut Transaction| {
+        let is_suspended = user.is_active && !request.is_active;
+        if is_suspended {
+            let suspended = Notification::AccountSuspended { at: now };
+            tx.send(&users.codes.outbox().notify(user, suspended, now)?);
+        }
         Ok(user.changed(|user| {
-            if user.is_active && !request.is_active {
+            if is_suspended {
                 user.recover();
             }
             user.is_active = request.is_active;
         }))
     };
-    let user = admin.edit(&users.store, user, Action::UserStatusChanged, now, set).await?;
+    let edit = admin.edit(&users.store, user, Action::UserStatusChanged, now, set);
+    let user = match suspends {
+        true => attempts::counted_change(&users.store, "accountSuspended", id, now, edit).await?,
+        false => edit.await?,
+    };
     let committee = admin.committee_of(&users.store, &user).await?;
     success(Message::UserStatusUpdated, EditableAccount::of(user, committee))
 }

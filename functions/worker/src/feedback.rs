@@ -41,7 +41,7 @@ impl Worker {
         tx.stop_mails(email, cause, feedback.sent_at(), now);
         if let Some(user) = &user {
             let id = random::id(now);
-            tx.record_audit(&AuditEntry::of_mail_stop(id, user, None, Some(cause), now));
+            tx.record_audit(&AuditEntry::of_mail_stop(id, user, user, None, Some(cause), now));
         }
         // Otherwise they are stopped already, or the mailbox was proved since.
         if tx.commit().await? == CommitOutcome::Committed {

@@ -18,8 +18,8 @@ const PAGE: u16 = 100;
 const SMS_PAGES: usize = 2;
 
 impl Worker {
-    /// Erases a user who was not verified in time. Does one step of the deletion of an erased user's files, text
-    /// messages, login activity, sessions, known devices, passkeys and avatar. What is left stays due, and the change of the
+    /// Erases a user who was not verified in time. Does one step of the deletion of an erased user's files, texts
+    /// of messages, login activity, sessions, known devices, passkeys and avatar. What is left stays due, and the change of the
     /// user's item brings the next stream record. Their courses belong to the committee and are kept, with the committee's
     /// contact details in place of their own. The avatar comes last: if S3 fails, all other data is already deleted.
     pub(crate) async fn delete_user_data(&self, id: UserId) -> Result<(), Error> {
@@ -30,7 +30,7 @@ impl Worker {
         };
         let has_files = self.discard_files(id).await?;
         let courses = self.replace_contacts(&erasure).await?;
-        let has_sms = self.delete_sms(id).await?;
+        let has_sms = self.delete_texts(id).await?;
         let has_activity = store.delete_login_activity(id).await?;
         let has_sessions = store.delete_sessions(id).await?;
         if has_files || courses != CoursesLeft::None || has_sms || has_activity || has_sessions {
@@ -60,39 +60,33 @@ impl Worker {
         Ok(page.last.is_some())
     }
 
-    /// Deletes a page of batches with their chunks, and some pages of messages; queued ones are not sent. Returns
-    /// whether there are more. Fails while a message is being sent and no others are left, so that the erasure is
-    /// retried.
-    async fn delete_sms(&self, id: UserId) -> Result<bool, Error> {
+    /// Deletes the texts of a page of batches, with their chunks, and of some pages of messages. The records stay with the
+    /// committee; messages that are still queued fail, because their sender's account is closed. Returns whether there are
+    /// more.
+    async fn delete_texts(&self, id: UserId) -> Result<bool, Error> {
         let store = &self.0.store;
         let batches = store.batches_of(id, None, PAGE).await?;
         for batch in batches.items {
             let mut tx = store.transaction();
-            tx.delete_batch(&batch);
+            tx.disown_batch(&batch);
             let _ = tx.commit().await?;
         }
-        let (mut position, mut is_sending) = (None, false);
+        let mut position = None;
         for _ in 0..SMS_PAGES {
             let page = store.sms_of(id, position.as_deref(), PAGE).await?;
-            let deletions = stream::iter(page.items).map(|sms| async move {
+            let changes = stream::iter(page.items).map(|sms| async move {
                 let mut tx = store.transaction();
-                tx.delete_sms(sms.sms_id);
+                tx.disown_sms(&sms);
                 tx.commit().await
             });
-            let deleted: Vec<_> = deletions.buffer_unordered(AT_ONCE).collect().await;
-            for outcome in deleted {
-                is_sending |= outcome? != CommitOutcome::Committed;
-            }
+            let changed: Vec<_> = changes.buffer_unordered(AT_ONCE).collect().await;
+            changed.into_iter().try_for_each(|outcome| outcome.map(drop))?;
             position = page.last;
             if position.is_none() {
                 break;
             }
         }
-        let has_more = batches.last.is_some() || position.is_some();
-        if is_sending && !has_more {
-            return Err(StoreError::TransactionConflict.into());
-        }
-        Ok(has_more)
+        Ok(batches.last.is_some() || position.is_some())
     }
 
     /// Replaces the person's contact details in a page of their courses. Returns what is left then.

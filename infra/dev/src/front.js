@@ -18,6 +18,10 @@ addEventListener('hashchange', () => location.reload());
 
 const address = () => field('Adresse e-mail', { type: 'email', value: email, readOnly: true, autocomplete: 'username' });
 const password = (label, name) => field(label, { type: 'password', name, autocomplete: 'new-password' });
+const signInFields = value => [
+	field('Adresse e-mail', { type: 'email', name: 'email', value, autocomplete: 'username' }),
+	field('Mot de passe', { type: 'password', name: 'password', autocomplete: 'current-password' }),
+];
 const scenes = {
 	passwordless: {
 		title: 'Connexion sans mot de passe',
@@ -32,11 +36,10 @@ const scenes = {
 		fields: () => [address(), password('Nouveau mot de passe', 'newPassword'), password('Le même, encore une fois', 'confirmPassword')],
 		ask: passwords => ask('POST', 'users/reset-password', { email, code, ...passwords }), done: showMessage,
 	},
-	'email-verification': {
+	verify: {
 		title: 'Vérification de l’adresse', needsEmail: true,
-		what: 'Ce lien confirme que cette adresse est la vôtre. Il ne sert qu’une fois.',
-		button: 'Vérifier mon adresse', fields: () => [address()],
-		ask: () => ask('PUT', 'users/email-verification', { email, code }), done: showMessage,
+		what: 'Ce lien confirme que cette adresse est celle de votre compte : connectez-vous à ce compte. Il ne sert qu’une fois.',
+		button: 'Vérifier mon adresse', fields: () => signInFields(email), ask: verifyAddress, done: showMessage,
 	},
 	'not-me': {
 		title: 'Ce n’est pas moi', needsEmail: true,
@@ -55,6 +58,12 @@ async function ask(method, path, body, token) {
 	if (answer.ok) return received;
 	const texts = received.errors?.length > 1 ? received.errors.map(error => error.RESPONSE_TEXT) : [];
 	throw new Error([received.message?.RESPONSE_TEXT ?? `Le service a répondu ${answer.status}.`, ...texts].join('\n'));
+}
+
+async function verifyAddress(credentials) {
+	const { user, message } = await ask('POST', 'auth/login', credentials);
+	if (!user) throw new Error(message.RESPONSE_TEXT);
+	return ask('PUT', 'users/email-verification', { email, code }, user.token);
 }
 
 function say(text, isGood) {
@@ -180,11 +189,7 @@ function offerSignIn() {
 	document.querySelector('#links dl').append(...parts);
 	$('links').hidden = false;
 	show('Connexion', 'Connectez-vous avec l’adresse et le mot de passe d’un compte.');
-	const fields = [
-		field('Adresse e-mail', { type: 'email', name: 'email', autocomplete: 'username' }),
-		field('Mot de passe', { type: 'password', name: 'password', autocomplete: 'current-password' }),
-	];
-	offer(fields, 'Se connecter', values => ask('POST', 'auth/login', values), signedIn);
+	offer(signInFields(''), 'Se connecter', values => ask('POST', 'auth/login', values), signedIn);
 	$('by-passkey').hidden = !hasPasskeys;
 	$('by-name').hidden = location.hostname !== '127.0.0.1';
 	$('by-name').querySelector('a').href = `http://localhost:${location.port}/_local/front`;

@@ -57,7 +57,7 @@ impl Administrator {
         now: Instant,
         mut decide: impl FnMut(&User, &mut Transaction) -> Result<User, ApiError>,
     ) -> Result<User, ApiError> {
-        let actor = self.0.user.user_id;
+        let actor = &self.0.user;
         let decide = |before: &User, tx: &mut Transaction| {
             self.require_may_edit(before)?;
             let after = decide(before, tx)?;

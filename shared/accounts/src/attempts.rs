@@ -5,35 +5,132 @@
 //! attempt stays counted until its window ends. Unknown addresses are counted like known ones. While the counters cannot
 //! be read, every attempt fails. Open sessions are not affected.
 
-use common::{ApiError, Client, ErrorCode};
-use domain::{Email, Instant, UserId, limits, user::User};
+use common::{ApiError, Client, ErrorCode, SignedIn};
+use domain::{
+    Email, Instant, UserId,
+    limits::{self, Limit},
+    user::User,
+};
 use identity::password::{Hasher, Match};
 use secrecy::SecretString;
 use store::{Counter, Reservation, Store};
 
+/// The counters of an attempt at an account.
+pub struct AttemptCounters {
+    /// Count always.
+    pub common: Vec<Counter>,
+    /// Do not count where account and network know each other: the account signed in from the network within 180 days.
+    /// So strangers lock out neither its owner at home nor the colleagues behind one address.
+    pub of_strangers: Vec<Counter>,
+}
+
+/// The counters of `limit` per network, whose keys `key` makes of the network of `client`. An IPv6 network counts a second
+/// time for its /48, all of which one attacker may have: ten times as many.
+pub fn per_network(limit: Limit, client: &Client, key: impl Fn(&str) -> String) -> Vec<Counter> {
+    let site = client.site.as_deref().map(|site| (site, 10));
+    let of = |(network, times): (&str, u64)| {
+        let counter = Counter::of(limit, key(network));
+        Counter { max: counter.max * times, ..counter }
+    };
+    [(client.network.as_str(), 1)].into_iter().chain(site).map(of).collect()
+}
+
 /// Wrong passwords.
-pub fn of_password(email: &Email, client: &Client) -> [Counter; 3] {
-    [
-        Counter::of(limits::PASSWORD_ACCOUNT_NETWORK, format!("{email} {}", client.network)),
-        Counter::of(limits::PASSWORD, email),
-        Counter::of(limits::PASSWORD_NETWORK, &client.network),
-    ]
+pub fn of_password(email: &Email, client: &Client) -> AttemptCounters {
+    let pair = |network: &str| format!("{email} {network}");
+    let mut of_strangers = per_network(limits::PASSWORD_NETWORK, client, str::to_owned);
+    of_strangers.push(Counter::of(limits::PASSWORD, email));
+    AttemptCounters {
+        common: per_network(limits::PASSWORD_ACCOUNT_NETWORK, client, pair),
+        of_strangers,
+    }
+}
+
+/// Wrong answers of passkeys. Nothing is counted per account: a signature cannot be guessed.
+pub fn of_passkey(client: &Client) -> AttemptCounters {
+    let of_strangers = per_network(limits::PASSKEY_NETWORK, client, str::to_owned);
+    AttemptCounters { common: Vec::new(), of_strangers }
 }
 
 /// Wrong one-time passwords of `user`. `challenge` is the id of a session or pending token.
-pub fn of_otp(user: UserId, challenge: &str) -> [Counter; 2] {
-    [
+pub fn of_otp(user: UserId, challenge: &str) -> Vec<Counter> {
+    vec![
         Counter::of(limits::OTP_CHALLENGE, format!("{user} {challenge}")),
         Counter::of(limits::OTP, user),
+        Counter::of(limits::OTP_DAY, user),
     ]
 }
 
 /// Wrong recovery codes.
-pub fn of_recovery(user: UserId, challenge: &str, client: &Client) -> [Counter; 2] {
-    [
-        Counter::of(limits::RECOVERY_CHALLENGE, format!("{user} {challenge}")),
-        Counter::of(limits::RECOVERY_ACCOUNT_NETWORK, format!("{user} {}", client.network)),
-    ]
+pub fn of_recovery(user: UserId, challenge: &str, client: &Client) -> Vec<Counter> {
+    let pair = |network: &str| format!("{user} {network}");
+    let mut counters = per_network(limits::RECOVERY_ACCOUNT_NETWORK, client, pair);
+    counters.push(Counter::of(limits::RECOVERY_CHALLENGE, format!("{user} {challenge}")));
+    counters
+}
+
+/// Whether `user` signed in from the network of `client` within 180 days; `false` if that cannot be read.
+pub async fn know_each_other(store: &Store, user: UserId, client: &Client, now: Instant) -> bool {
+    let read = store.user_with_devices(user).await;
+    read.is_ok_and(|(_, devices)| devices.include_network(client.ip, now))
+}
+
+/// Reserves an attempt at the account `user` in `counters`.
+///
+/// # Errors
+/// `TOO_MANY_ATTEMPTS_MESSAGE` when one of those that count is full.
+pub async fn reserve_at(
+    store: &Store,
+    counters: &AttemptCounters,
+    user: UserId,
+    client: &Client,
+    now: Instant,
+) -> Result<Reservation, ApiError> {
+    let (common, of_strangers) = tokio::join!(
+        store.reserve(&counters.common, now),
+        store.reserve(&counters.of_strangers, now)
+    );
+    let full = match (common, of_strangers) {
+        (Ok(Ok(common)), Ok(Ok(of_strangers))) => return Ok(common.and(of_strangers)),
+        (Ok(Ok(common)), Ok(Err(full))) => {
+            if know_each_other(store, user, client, now).await {
+                return Ok(common);
+            }
+            let _ = store.release(common).await;
+            full
+        }
+        (Ok(Err(full)), Ok(of_strangers)) => {
+            if let Ok(reserved) = of_strangers {
+                let _ = store.release(reserved).await;
+            }
+            full
+        }
+        (Err(error), Ok(Ok(reserved))) | (Ok(Ok(reserved)), Err(error)) => {
+            let _ = store.release(reserved).await;
+            return Err(error.into());
+        }
+        (Err(error), _) | (_, Err(error)) => return Err(error.into()),
+    };
+    Err(ApiError::too_many_attempts(full.ends.since(now)))
+}
+
+/// Changes of the account `user` of which its owner is notified as `kind`: see [`limits::CHANGES`].
+pub fn of_change(kind: &str, user: UserId) -> [Counter; 1] {
+    [Counter::of(limits::CHANGES, format!("{kind} {user}"))]
+}
+
+/// Counts `change` as [`of_change`], unless it fails.
+///
+/// # Errors
+/// As [`counted`].
+pub async fn counted_change<T>(
+    store: &Store,
+    kind: &str,
+    user: UserId,
+    now: Instant,
+    change: impl Future<Output = Result<T, ApiError>>,
+) -> Result<T, ApiError> {
+    counted(store, &of_change(kind, user), now, change).await
 }
 
 /// Counts `work` by `counters`, unless it fails.
@@ -89,8 +186,10 @@ pub async fn verify_password(
     now: Instant,
 ) -> Result<(String, Reservation), ApiError> {
     let counters = of_password(&user.email, client);
-    let (reserved, credentials) =
-        tokio::join!(reserve(store, &counters, now), store.credentials(user.user_id));
+    let (reserved, credentials) = tokio::join!(
+        reserve_at(store, &counters, user.user_id, client, now),
+        store.credentials(user.user_id)
+    );
     let reserved = reserved?;
     let outcome = async {
         let hash = credentials?.map(|credentials| credentials.password_hash);
@@ -98,6 +197,30 @@ pub async fn verify_password(
         Ok(hash.filter(|_| matched != Match::No))
     };
     record_outcome(store, reserved, outcome.await).await
+}
+
+/// Verifies that the owner of the account acts: by `password`, or in an account without one by a sign-in of the last ten
+/// minutes. The caller releases the reservation.
+///
+/// # Errors
+/// `FIELD_REQUIRED_MESSAGE` on `password`, `REAUTHENTICATION_REQUIRED_MESSAGE`, and as [`verify_password`].
+pub async fn verify_owner(
+    store: &Store,
+    hasher: &Hasher,
+    person: &SignedIn,
+    password: Option<&SecretString>,
+    client: &Client,
+    now: Instant,
+) -> Result<Reservation, ApiError> {
+    if let Some(password) = password {
+        let verified = verify_password(store, hasher, &person.user, password, client, now);
+        return verified.await.map(|(_, reserved)| reserved);
+    }
+    if store.credentials(person.user.user_id).await?.is_some() {
+        return Err(ApiError::field("password", ErrorCode::FieldRequired));
+    }
+    person.require_recent(now)?;
+    Ok(Reservation::default())
 }
 
 /// Reserves an attempt in each of `counters`.

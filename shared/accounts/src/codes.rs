@@ -52,16 +52,19 @@ impl Codes {
         })
     }
 
-    /// Reserves one of the codes of `kind` that may be sent to `account`: 1 per `MESSAGE_INTERVAL_SECONDS`, 3 in 15
-    /// minutes, 10 a day. `None` when a limit is reached.
-    pub async fn reserve_send(
+    /// Reserves one of the codes of `kind` that `user` may request in their session: 1 per `MESSAGE_INTERVAL_SECONDS`, 3 in
+    /// 15 minutes, 10 a day.
+    ///
+    /// # Errors
+    /// `TOO_MANY_ATTEMPTS_MESSAGE` when a limit is reached.
+    pub async fn require_send(
         &self,
         kind: CodeKind,
-        account: &str,
+        user: &User,
         now: Instant,
-    ) -> Result<Option<Reservation>, ApiError> {
-        let counters = message_limits::of_code(kind, account, self.interval);
-        message_limits::reserve(&self.store, &counters, now).await
+    ) -> Result<Reservation, ApiError> {
+        let counters = message_limits::of_code(kind, user.email.as_str(), None, self.interval);
+        message_limits::require(&self.store, &counters, now).await
     }
 
     /// Counts a request for a new address of `user`: 1 per `MESSAGE_INTERVAL_SECONDS`, 3 in 15 minutes, 10 a day and 20
@@ -84,7 +87,7 @@ impl Codes {
         // Every request counts, so the reservation is not released.
         let _ = attempts::reserve(&self.store, &counters, now).await?;
         let [interval, quarter, day] =
-            message_limits::of_code(CodeKind::Email, user.email.as_str(), self.interval);
+            message_limits::of_code(CodeKind::Email, user.email.as_str(), None, self.interval);
         let of_address = Counter::of(limits::CODES_TO_ADDRESS, email);
         let counters = [interval, quarter, day, of_address];
         message_limits::reserve(&self.store, &counters, now).await
@@ -97,11 +100,11 @@ impl Codes {
     /// That of `sent`.
     pub async fn release_unless_sent(
         &self,
-        reservation: Option<Reservation>,
+        reservation: Reservation,
         sent: Result<(), ApiError>,
     ) -> Result<(), ApiError> {
         if sent.is_err() {
-            self.release(reservation).await;
+            self.release(Some(reservation)).await;
         }
         sent
     }
@@ -114,31 +117,28 @@ impl Codes {
         }
     }
 
-    /// Sends a code of `kind` to the active account that has `email`, by `method` and within the limits of
-    /// [`reserve_send`](Self::reserve_send). Makes the same reads and writes, of as many units, whether an account has the
-    /// address or not.
+    /// Sends a code of `kind` to the active account that has `email`, by `method`: 1 per `MESSAGE_INTERVAL_SECONDS`, 3 in 15
+    /// minutes, 10 a day, and as many again for each network from which the account signed in within 180 days, so that
+    /// strangers do not use up its owner's codes. Makes the same reads and writes, of as many units, whether an account has
+    /// the address or not.
     pub async fn send_to_owner(
         &self,
         kind: CodeKind,
         email: &Email,
         method: SendMethod,
+        client: &Client,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let (reserved, owner) = tokio::join!(
-            self.reserve_send(kind, email.as_str(), now),
-            self.store.email_owner(email)
-        );
-        let reserved = reserved?;
-        let sent = async {
-            let owner = owner?.map_or(UserId::NONE, |owner| owner.user_id);
-            let user = self.store.user(owner).await?;
-            let user = user.filter(|user| user.is_active && user.email == *email);
-            if reserved.is_none() {
-                return Ok(());
-            }
-            self.send(kind, email_challenge(email), user.as_ref(), method, now).await
+        let owner = self.store.email_owner(email).await?;
+        let owner = owner.map_or(UserId::NONE, |owner| owner.user_id);
+        let (user, devices) = self.store.user_with_devices(owner).await?;
+        let network = devices.include_network(client.ip, now).then_some(client.network.as_str());
+        let counters = message_limits::of_code(kind, email.as_str(), network, self.interval);
+        let Some(reserved) = message_limits::reserve(&self.store, &counters, now).await? else {
+            return Ok(());
         };
-        let sent = sent.await;
+        let user = user.filter(|user| user.is_active && user.email == *email);
+        let sent = self.send(kind, email_challenge(email), user.as_ref(), method, now).await;
         self.release_unless_sent(reserved, sent).await
     }
 
@@ -163,16 +163,16 @@ impl Codes {
         }
         // Counted for every recipient, so that the cost does not reveal whether the account exists.
         let counter = message_limits::of_texts(user, &to, challenge);
-        let (reservation, is_full) = self.store.count_up_to(&counter, now).await?;
+        let (reservation, count) = self.store.count_one(&counter, now).await?;
         let to = match (user, to) {
-            (Some(user), Recipient::Sms(_)) if is_full => {
+            (Some(user), Recipient::Sms(_)) if count > counter.max => {
                 message_limits::report(counter.name);
                 Recipient::Mail(user.email.clone())
             }
             (_, to) => to,
         };
         let sent = self.issue_and_commit(kind, challenge, user, to, now).await;
-        self.release_unless_sent(Some(reservation), sent).await
+        self.release_unless_sent(reservation, sent).await
     }
 
     /// Checks that the phone number of `user` can receive a code: a mobile number of one of `SMS_COUNTRY_CODES`. Texts
@@ -189,7 +189,10 @@ impl Codes {
     }
 
     /// Sends a text message with a code that verifies the phone number of `user`, within the limits of
-    /// [`message_limits::of_unverified_number`]; beyond them nothing is sent.
+    /// [`message_limits::of_unverified_number`].
+    ///
+    /// # Errors
+    /// `TOO_MANY_ATTEMPTS_MESSAGE` when a limit is reached.
     pub async fn send_to_phone(
         &self,
         user: &User,
@@ -203,6 +206,9 @@ impl Codes {
     }
 
     /// Sends a mail with a code that verifies `email`: the address of `user`, or their pending address.
+    ///
+    /// # Errors
+    /// `TOO_MANY_ATTEMPTS_MESSAGE` when the pending address has had its codes of the day.
     pub async fn send_to_mailbox(
         &self,
         user: &User,
@@ -219,7 +225,7 @@ impl Codes {
         self.issue_within(&counters, kind, challenge, user, to, now).await
     }
 
-    /// As `issue_and_commit`, unless one of `counters` is full.
+    /// As `issue_and_commit`, within the limits of `counters`.
     async fn issue_within(
         &self,
         counters: &[Counter],
@@ -229,11 +235,9 @@ impl Codes {
         to: Recipient,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let Some(reservation) = message_limits::reserve(&self.store, counters, now).await? else {
-            return Ok(());
-        };
+        let reservation = message_limits::require(&self.store, counters, now).await?;
         let sent = self.issue_and_commit(kind, challenge, Some(user), to, now);
-        self.release_unless_sent(Some(reservation), sent.await).await
+        self.release_unless_sent(reservation, sent.await).await
     }
 
     async fn issue_and_commit(
@@ -267,13 +271,7 @@ impl Codes {
         let is_theirs =
             |user: &&User| user.is_mailbox_verified && to == Recipient::Mail(user.email.clone());
         let name = user.filter(is_theirs).map_or("", |user| user.name.as_str());
-        let notification = Notification::Code {
-            kind,
-            digits,
-            link,
-            removal: None,
-            moves_account: challenge.wanted_by.is_some(),
-        };
+        let notification = Notification::Code { kind, digits, link, removal: None };
         transaction.send(&self.outbox.message(
             to.clone(),
             stored.user_id,
@@ -299,8 +297,7 @@ impl Codes {
         let (stored, NewCode { digits, link }) =
             self.new_code(kind, challenge, Some(user), &to, now);
         transaction.put_code(kind, challenge, &stored);
-        let notification =
-            Notification::Code { kind, digits, link, removal: Some(removal), moves_account: false };
+        let notification = Notification::Code { kind, digits, link, removal: Some(removal) };
         transaction.send(&self.outbox.notify(user, notification, now)?);
         Ok(())
     }
@@ -319,7 +316,7 @@ impl Codes {
         let unused_committee = || CommitteeId::new(random::id(now));
         let number = match (user, to) {
             (Some(user), Recipient::Sms(phone)) if kind != CodeKind::Phone => {
-                Some(phone_challenge(user.user_id, phone).id)
+                Some(phone_challenge(user.user_id, phone).0)
             }
             _ => None,
         };
@@ -348,7 +345,7 @@ impl Codes {
 /// was texted has changed since it was sent.
 pub fn may_use(user: &User, code: &Code) -> bool {
     let is_number =
-        |number| user.is_phone_verified && number == phone_challenge(user.user_id, &user.phone).id;
+        |number| user.is_phone_verified && number == phone_challenge(user.user_id, &user.phone).0;
     code.user_id == user.user_id
         && user.is_active
         && code.epoch == user.epoch

@@ -12,9 +12,17 @@ use domain::{
 };
 use store::{Counter, Reservation, Store};
 
-/// Codes of `kind` for `account`, one per `interval`.
-pub fn of_code(kind: CodeKind, account: &str, interval: Duration) -> [Counter; 3] {
-    let key = format!("{} {account}", kind.code());
+use crate::attempts::per_network;
+
+/// Codes of `kind` for `account`, one per `interval`; `network` if it knows the account: then they are counted apart from
+/// those that strangers request.
+pub fn of_code(
+    kind: CodeKind,
+    account: &str,
+    network: Option<&str>,
+    interval: Duration,
+) -> [Counter; 3] {
+    let key = format!("{} {account} {}", kind.code(), network.unwrap_or_default());
     let per_interval = Counter::of(limits::CODES_INTERVAL, &key);
     [
         Counter { window: interval, ..per_interval },
@@ -24,14 +32,15 @@ pub fn of_code(kind: CodeKind, account: &str, interval: Duration) -> [Counter; 3
 }
 
 /// Requests of `user` for a new address, one per `interval`.
-pub fn of_email_change(user: UserId, client: &Client, interval: Duration) -> [Counter; 4] {
+pub fn of_email_change(user: UserId, client: &Client, interval: Duration) -> Vec<Counter> {
     let per_interval = Counter::of(limits::EMAIL_CHANGE_INTERVAL, user);
-    [
+    let mut counters = per_network(limits::EMAIL_CHANGE_NETWORK, client, str::to_owned);
+    counters.extend([
         Counter { window: interval, ..per_interval },
         Counter::of(limits::EMAIL_CHANGE_QUARTER_HOUR, user),
         Counter::of(limits::EMAIL_CHANGE, user),
-        Counter::of(limits::EMAIL_CHANGE_NETWORK, &client.network),
-    ]
+    ]);
+    counters
 }
 
 /// Text messages with codes. Mails are not limited here, but make the same write.
@@ -43,13 +52,14 @@ pub fn of_texts(user: Option<&User>, to: &Recipient, challenge: Challenge) -> Co
 }
 
 /// Text messages to the number of `user`, which they have not verified, `per_day` in all.
-pub fn of_unverified_number(user: &User, client: &Client, per_day: u64) -> [Counter; 4] {
-    [
+pub fn of_unverified_number(user: &User, client: &Client, per_day: u64) -> Vec<Counter> {
+    let mut counters = per_network(limits::TEXTS_NETWORK, client, str::to_owned);
+    counters.extend([
         Counter::of(limits::TEXTS, account_and_number(user)),
         Counter::of(limits::TEXTS_TO_NUMBER, number(user)),
-        Counter::of(limits::TEXTS_NETWORK, &client.network),
         Counter { max: per_day, ..Counter::of(limits::TEXTS_IN_ALL, "all") },
-    ]
+    ]);
+    counters
 }
 
 fn account_and_number(user: &User) -> String {
@@ -74,6 +84,21 @@ pub async fn reserve(
             Ok(None)
         }
     }
+}
+
+/// As [`reserve`], for a message that the account requests in its own session.
+///
+/// # Errors
+/// `TOO_MANY_ATTEMPTS_MESSAGE` when a limit is reached.
+pub async fn require(
+    store: &Store,
+    counters: &[Counter],
+    now: Instant,
+) -> Result<Reservation, ApiError> {
+    store.reserve(counters, now).await?.map_err(|full| {
+        report(full.name);
+        ApiError::too_many_attempts(full.ends.since(now))
+    })
 }
 
 /// Counts a message that was not sent, or not by text message, because the counter `name` is full.

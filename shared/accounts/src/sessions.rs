@@ -6,6 +6,7 @@ use common::{ApiError, Client, SignedIn, TokenLifetimes, bearer};
 use domain::{
     CommitteeId, Instant, SessionId, UserId,
     amr::Method,
+    code::Challenge,
     committee::Committee,
     device::KnownDevices,
     login_activity::LoginActivity,
@@ -50,8 +51,10 @@ pub struct AccountContext {
     pub committee: Committee,
     /// The last sign-ins, newest first.
     pub activity: Vec<LoginActivity>,
-    /// The devices and address ranges of earlier sign-ins.
+    /// The devices, address ranges and networks of earlier sign-ins.
     pub devices: KnownDevices,
+    /// Whether this sign-in forgets them, because somebody else may have made the earlier ones.
+    pub forgets_devices: bool,
 }
 
 impl Sessions {
@@ -132,7 +135,8 @@ impl Sessions {
         let committee = read.ok_or_else(|| {
             StoreError::Unexpected("a user's committee does not exist".to_owned())
         })?;
-        let account = AccountContext { user, committee, activity, devices: account.devices };
+        let devices = account.devices;
+        let account = AccountContext { user, committee, activity, devices, forgets_devices: false };
         Ok((Some(account), other))
     }
 
@@ -193,17 +197,17 @@ impl Sessions {
         tx: &mut Transaction,
     ) -> Result<(), ApiError> {
         let user = &account.user;
-        let known = if account.devices.is_empty() {
-            KnownDevices::of(&account.activity)
-        } else {
-            account.devices.clone()
+        let known = match account.forgets_devices {
+            true => KnownDevices::default(),
+            false => account.devices.clone(),
         };
         let is_first = known.is_empty() && user.last_active == user.created_at;
-        if !is_first && !known.includes(&client.agent, client.ip, now) {
+        if !is_first && !account.forgets_devices && !known.includes(&client.agent, client.ip, now) {
             let notification = Notification::NewDevice {
                 agent: client.agent.clone(),
                 ip: client.ip.to_string(),
                 at: now,
+                is_last: false,
             };
             tx.send(&self.outbox.notify(user, notification, now)?);
         }
@@ -251,12 +255,11 @@ impl Sessions {
         Ok(self.own_account(user, committee, activity, None, token))
     }
 
-    /// `session` after `user` authenticated again by `method` and ended all sessions by raising their epoch: it takes
-    /// the new epoch, so it alone continues.
-    pub fn renewed(&self, session: &Session, user: &User, method: Method, now: Instant) -> Session {
+    /// `session` after `user` proved `method` in it and ended all sessions by raising their epoch: it takes the new epoch,
+    /// so it alone continues. The time of its sign-in stays: only signing in makes it younger.
+    pub fn renewed(&self, session: &Session, user: &User, method: Method) -> Session {
         let mut renewed = session.clone();
         renewed.epoch = user.epoch;
-        renewed.auth_time = now;
         renewed.expires_at =
             session.expires_at.min(session.created_at.after(self.lifetimes.session(user)));
         if !renewed.amr.contains(&method) {
@@ -290,11 +293,11 @@ impl Sessions {
     /// long as the code. It does not depend on whether the address has an account.
     pub fn passwordless_step(
         &self,
-        challenge: uuid::Uuid,
+        challenge: Challenge,
         now: Instant,
     ) -> Result<String, ApiError> {
         let new_token = NewToken {
-            user_id: UserId::new(challenge),
+            user_id: UserId::new(challenge.0),
             session_id: SessionId::new(random::id(now)),
             issued: now,
             expires: now.after(PASSWORDLESS_STEP_LIFETIME),

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use axum::extract::FromRequestParts;
-use domain::{agent::Agent, login_activity::Location};
+use domain::{agent::Agent, login_activity::Location, network};
 use http::{HeaderMap, header, request::Parts};
 use store::StoreError;
 
@@ -16,6 +16,8 @@ pub struct Client {
     pub ip: IpAddr,
     /// The network by which requests are limited: the IPv4 address, or the IPv6 /64.
     pub network: String,
+    /// The IPv6 /48, which is limited as well.
+    pub site: Option<String>,
     /// Browser, operating system and device from `User-Agent`.
     pub agent: Agent,
     /// The location, if a content network in front of the gateway sends it; otherwise empty.
@@ -25,18 +27,17 @@ pub struct Client {
 impl Client {
     pub(crate) fn new(ip: IpAddr, headers: &HeaderMap) -> Self {
         let ip = ip.to_canonical();
-        let network = match ip {
-            IpAddr::V4(address) => address.to_string(),
-            IpAddr::V6(address) => {
-                let [a, b, c, d, ..] = address.segments();
-                format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
-            }
-        };
         let agent = headers
             .get(header::USER_AGENT)
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default();
-        Self { ip, network, agent: Agent::of(agent), place: Location::default() }
+        Self {
+            ip,
+            network: network::network(ip),
+            site: network::site(ip),
+            agent: Agent::of(agent),
+            place: Location::default(),
+        }
     }
 }
 

@@ -140,6 +140,8 @@ table! {
         PasskeyNotFound      404 "PASSKEY_NOT_FOUND_MESSAGE"         "Cette clé d’accès n’existe pas."
         MethodNotAllowed     405 "METHOD_NOT_ALLOWED_MESSAGE"        "Cette méthode n’est pas permise pour cette ressource."
         Conflict             409 "CONFLICT_MESSAGE"                  "Ces données viennent d’être modifiées par une autre opération. Veuillez réessayer."
+        // The pending address that a code is requested for was taken in the meantime.
+        EmailTaken           409 "EMAIL_ALREADY_USED_MESSAGE"        "Cette adresse e-mail est déjà utilisée."
         PasskeyAlreadyRegistered 409 "PASSKEY_ALREADY_REGISTERED_MESSAGE" "Cette clé d’accès est déjà enregistrée."
         CourseArchived       409 "COURSE_ARCHIVED_MESSAGE"           "Ce cours est archivé et ne peut plus être modifié."
         FileQuotaExceeded    409 "FILE_QUOTA_EXCEEDED_MESSAGE"       "Votre espace de stockage ne suffit pas pour ce fichier."
@@ -198,7 +200,7 @@ mod tests {
         });
         let mut seen = HashSet::new();
         for (code, text, status) in errors.chain(messages) {
-            assert!(seen.insert(code), "{code} is a duplicate");
+            assert!(seen.insert((code, status)), "{code} is a duplicate");
             assert!(
                 code.ends_with("_MESSAGE")
                     && code.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'),

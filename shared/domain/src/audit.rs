@@ -12,6 +12,7 @@ use crate::{
     batch::Batch,
     committee::Committee,
     course::{CourseState, CourseSummary},
+    file::File,
     sms::Sending,
     user::User,
 };
@@ -26,11 +27,13 @@ pub enum Action {
     TeamMemberUpdated,
     /// An administrator turned off an account's one-time passwords.
     OtpReset,
-    /// A super admin erased another account.
+    /// An account was erased, by its owner or a super admin.
     UserDeleted,
+    /// Somebody else removed a public file of an account.
+    FileRemoved,
     /// Mails to an address of an account were stopped.
     MailsStopped,
-    /// The owner of the mailbox proved that it receives mails again.
+    /// The owner of the mailbox proved that it receives mails again, or an administrator lifted the stop.
     MailsResumed,
     /// A committee was created.
     CommitteeCreated,
@@ -70,6 +73,8 @@ pub enum TargetType {
     Batch,
     /// A subdomain of the hosting account.
     Subdomain,
+    /// A file.
+    File,
 }
 
 /// Changed values by field name.
@@ -85,6 +90,9 @@ pub struct AuditEntry {
     /// The account that performed the action.
     #[serde(rename = "actorID")]
     pub actor_id: UserId,
+    /// First and last name at that time, of an administrator: what they did in their office stays theirs when their
+    /// account is erased. `None` for others.
+    pub actor_name: Option<String>,
     /// The action.
     pub action: Action,
     /// The kind of target.
@@ -108,15 +116,17 @@ impl AuditEntry {
     /// The entry for `action` on the target, without values.
     pub(crate) fn new(
         audit_id: Uuid,
-        actor_id: UserId,
+        actor: &User,
         action: Action,
         (target_type, target_id): (TargetType, Uuid),
         committee_id: CommitteeId,
         created_at: Instant,
     ) -> Self {
+        let name = || format!("{} {}", actor.name, actor.last_name);
         Self {
             audit_id,
-            actor_id,
+            actor_id: actor.user_id,
+            actor_name: actor.profile.is_admin().then(name),
             action,
             target_type,
             target_id,
@@ -131,7 +141,7 @@ impl AuditEntry {
     /// and personal ones are masked.
     pub fn of_user(
         audit_id: Uuid,
-        actor_id: UserId,
+        actor: &User,
         action: Action,
         before: &User,
         after: &User,
@@ -142,7 +152,7 @@ impl AuditEntry {
         Self {
             before: changed(&old, &new),
             after: changed(&new, &old),
-            ..Self::new(audit_id, actor_id, action, target, before.committee_id, now)
+            ..Self::new(audit_id, actor, action, target, before.committee_id, now)
         }
     }
 
@@ -150,7 +160,7 @@ impl AuditEntry {
     /// recorded; addresses and numbers are masked.
     pub fn of_committee(
         audit_id: Uuid,
-        actor_id: UserId,
+        actor: &User,
         before: Option<&Committee>,
         after: &Committee,
         now: Instant,
@@ -161,7 +171,7 @@ impl AuditEntry {
         Self {
             before: old.as_ref().and_then(|old| changed(old, &new)),
             after: changed(&new, &old.unwrap_or_default()),
-            ..Self::new(audit_id, actor_id, action, target, after.committee_id, now)
+            ..Self::new(audit_id, actor, action, target, after.committee_id, now)
         }
     }
 
@@ -187,14 +197,28 @@ impl AuditEntry {
         Self {
             before: (!is_added).then(|| values.clone()),
             after: is_added.then_some(values),
-            ..Self::new(audit_id, actor.user_id, action, target, committee_id, now)
+            ..Self::new(audit_id, actor, action, target, committee_id, now)
+        }
+    }
+
+    /// The entry for the removal of the public `file` of `owner` by somebody else.
+    pub fn of_file(audit_id: Uuid, actor: &User, owner: &User, file: &File, now: Instant) -> Self {
+        let values = [
+            ("userID", owner.user_id.to_string().into()),
+            ("contentType", file.content_type.code().into()),
+            ("size", file.size.into()),
+        ];
+        let (action, target) = (Action::FileRemoved, (TargetType::File, file.file_id.uuid()));
+        Self {
+            before: Some(values.map(|(name, value)| (name.to_owned(), value)).into()),
+            ..Self::new(audit_id, actor, action, target, owner.committee_id, now)
         }
     }
 
     /// The entry for moving the course `before` to `state`.
     pub fn of_course(
         audit_id: Uuid,
-        actor_id: UserId,
+        actor: &User,
         before: &CourseSummary,
         state: CourseState,
         now: Instant,
@@ -211,14 +235,14 @@ impl AuditEntry {
         Self {
             before: values(before.state),
             after: values(state),
-            ..Self::new(audit_id, actor_id, action, target, before.committee_id, now)
+            ..Self::new(audit_id, actor, action, target, before.committee_id, now)
         }
     }
 
     /// The entry for the new draft `copy` of the course `source`.
     pub fn of_copy(
         audit_id: Uuid,
-        actor_id: UserId,
+        actor: &User,
         source: CourseId,
         copy: &CourseSummary,
         now: Instant,
@@ -227,36 +251,30 @@ impl AuditEntry {
         let (action, target) = (Action::CourseCopied, (TargetType::Course, copy.course_id.uuid()));
         Self {
             after: Some(AuditValues::from([copied_from])),
-            ..Self::new(audit_id, actor_id, action, target, copy.committee_id, now)
+            ..Self::new(audit_id, actor, action, target, copy.committee_id, now)
         }
     }
 
     /// The entry for a request for the subdomain `fqdn`. The target's identifier is a UUID v5 of the name (RFC 9562
     /// §5.5), so that all requests for one name have the same target.
-    pub fn of_subdomain(
-        audit_id: Uuid,
-        actor_id: UserId,
-        committee_id: CommitteeId,
-        fqdn: &str,
-        now: Instant,
-    ) -> Self {
+    pub fn of_subdomain(audit_id: Uuid, actor: &User, fqdn: &str, now: Instant) -> Self {
         let id = Uuid::new_v5(&Uuid::NAMESPACE_DNS, fqdn.as_bytes());
         let (action, target) = (Action::SubdomainRequested, (TargetType::Subdomain, id));
         Self {
             after: Some(AuditValues::from([("fqdn".to_owned(), fqdn.into())])),
-            ..Self::new(audit_id, actor_id, action, target, committee_id, now)
+            ..Self::new(audit_id, actor, action, target, actor.committee_id, now)
         }
     }
 
-    /// The entry for an accepted `batch`.
-    pub fn of_batch(audit_id: Uuid, batch: &Batch) -> Self {
+    /// The entry for the `batch` that `actor` sent.
+    pub fn of_batch(audit_id: Uuid, actor: &User, batch: &Batch) -> Self {
         let counts =
             [("total", batch.total), ("accepted", batch.accepted), ("segments", batch.segments)];
-        let Sending { user_id, committee_id, created_at, .. } = batch.sending;
+        let Sending { committee_id, created_at, .. } = batch.sending;
         let (action, target) = (Action::BatchAccepted, (TargetType::Batch, batch.batch_id.uuid()));
         Self {
             after: Some(counts.map(|(name, count)| (name.to_owned(), count.into())).into()),
-            ..Self::new(audit_id, user_id, action, target, committee_id, created_at)
+            ..Self::new(audit_id, actor, action, target, committee_id, created_at)
         }
     }
 }

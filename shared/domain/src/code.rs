@@ -22,28 +22,14 @@ codes! {
     }
 }
 
-/// What a code is stored under: an e-mail address, or an account's phone number.
+/// What a code is stored under: a hash of an e-mail address, or of an account and the address or number that it wants to
+/// verify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Challenge {
-    /// A hash of the address or number.
-    pub id: Uuid,
-    /// The account, if the address is pending: each account that wants an address has a code of its own.
-    pub wanted_by: Option<UserId>,
-}
-
-impl From<Uuid> for Challenge {
-    /// The challenge of an address in force, or a number.
-    fn from(id: Uuid) -> Self {
-        Self { id, wanted_by: None }
-    }
-}
+pub struct Challenge(pub Uuid);
 
 impl fmt::Display for Challenge {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.wanted_by {
-            None => self.id.fmt(out),
-            Some(user) => write!(out, "{} {user}", self.id),
-        }
+        self.0.fmt(out)
     }
 }
 
@@ -72,9 +58,11 @@ impl FromStr for SendMethod {
 
 /// How long a code is valid.
 pub const LIFE: Duration = Duration::from_secs(600);
-/// Wrong attempts after which a code is invalid for the network they came from. Its owner can still use it elsewhere.
+/// Wrong attempts after which the six digits are refused to the network they came from. Their owner can still use them
+/// elsewhere, and the link everywhere.
 pub const MAX_TRIES_PER_NETWORK: u32 = 5;
-/// Wrong attempts after which a code is invalid everywhere.
+/// Wrong attempts after which the six digits are refused everywhere: as many as an account has in a day
+/// ([`limits::DIGITS`](crate::limits::DIGITS)).
 pub const MAX_TRIES: u32 = 20;
 
 /// A code that was sent, stored as two HMACs: one of the six digits, one of the link's long code. Using either form

@@ -1,19 +1,16 @@
-//! The devices and address ranges from which an account signs in. Its owner is notified of new ones.
+//! The devices, address ranges and networks from which an account signs in. Its owner is notified of new devices and
+//! ranges; attempts of others do not lock it out of its networks.
 
 use std::{collections::BTreeMap, net::IpAddr, time::Duration};
 
-use crate::{
-    Instant,
-    agent::Agent,
-    login_activity::{self, LoginActivity},
-};
+use crate::{Instant, agent::Agent, login_activity::RETENTION, network::network};
 
 /// Most entries of one account, so that the stored item stays below 4 KB: one read unit.
 const MAX_ENTRIES: usize = 80;
 /// An entry is written again once it is this old, so that few sign-ins have to write.
 const PRECISION: Duration = Duration::from_secs(86_400);
 
-/// When an account last signed in from each device and each address range, in Unix seconds, accurate to a day.
+/// When an account last signed in from each device, address range and network, in Unix seconds, accurate to a day.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownDevices(BTreeMap<String, i64>);
 
@@ -25,17 +22,6 @@ impl FromIterator<(String, i64)> for KnownDevices {
 }
 
 impl KnownDevices {
-    /// Those of the sign-ins `activity`, newest first: for accounts that have no stored entries yet.
-    pub fn of(activity: &[LoginActivity]) -> Self {
-        let mut known = Self::default();
-        for entry in activity.iter().rev() {
-            if let Ok(ip) = entry.ip.parse() {
-                known = known.with(&entry.agent, ip, entry.created_at);
-            }
-        }
-        known
-    }
-
     /// The entries: a name, such as `RANGE#197.2`, and Unix seconds.
     pub const fn entries(&self) -> &BTreeMap<String, i64> {
         &self.0
@@ -48,15 +34,23 @@ impl KnownDevices {
 
     /// Whether the account signed in with `agent`, and from the address range of `ip`, in the 180 days before `now`.
     pub fn includes(&self, agent: &Agent, ip: IpAddr, now: Instant) -> bool {
-        let oldest = now.before(login_activity::RETENTION).unix_seconds();
-        let is_known = |name: &String| self.0.get(name).is_some_and(|at| *at > oldest);
-        names(agent, ip).iter().all(is_known)
+        let [device, range, _] = names(agent, ip);
+        self.has(&device, now) && self.has(&range, now)
+    }
+
+    /// Whether the account signed in from the network of `ip` ([`network`]) in the 180 days before `now`.
+    pub fn include_network(&self, ip: IpAddr, now: Instant) -> bool {
+        self.has(&network_name(ip), now)
+    }
+
+    fn has(&self, name: &str, now: Instant) -> bool {
+        self.0.get(name).is_some_and(|at| *at > now.before(RETENTION).unix_seconds())
     }
 
     /// These and a sign-in at `now` with `agent` from `ip`. Entries of more than 180 days are removed, and the oldest of
     /// more than 80.
     pub fn with(mut self, agent: &Agent, ip: IpAddr, now: Instant) -> Self {
-        let oldest = now.before(login_activity::RETENTION).unix_seconds();
+        let oldest = now.before(RETENTION).unix_seconds();
         self.0.retain(|_, at| *at > oldest);
         for name in names(agent, ip) {
             let at = self.0.entry(name).or_default();
@@ -74,9 +68,9 @@ impl KnownDevices {
     }
 }
 
-/// The names of the device and of the address range: the first 16 bits of an IPv4 address, the first 32 of an IPv6
-/// address.
-fn names(agent: &Agent, ip: IpAddr) -> [String; 2] {
+/// The names of the device, of the address range (the first 16 bits of an IPv4 address, the first 32 of an IPv6 address)
+/// and of the network.
+fn names(agent: &Agent, ip: IpAddr) -> [String; 3] {
     let Agent { browser, os, device } = agent;
     let range = match ip.to_canonical() {
         IpAddr::V4(address) => {
@@ -88,7 +82,11 @@ fn names(agent: &Agent, ip: IpAddr) -> [String; 2] {
             format!("{a:x}:{b:x}")
         }
     };
-    [format!("DEVICE#{browser}#{os}#{device}"), format!("RANGE#{range}")]
+    [format!("DEVICE#{browser}#{os}#{device}"), format!("RANGE#{range}"), network_name(ip)]
+}
+
+fn network_name(ip: IpAddr) -> String {
+    format!("NETWORK#{}", network(ip))
 }
 
 #[cfg(test)]
@@ -115,8 +113,13 @@ mod tests {
         ] {
             assert_eq!(known.includes(agent, address.parse().unwrap(), now), expected, "{address}");
         }
-        let later = now.after(login_activity::RETENTION);
+        for (address, expected) in
+            [("197.2.3.4", true), ("197.2.3.5", false), ("2001:db8:1:2::9", true)]
+        {
+            assert_eq!(known.include_network(address.parse().unwrap(), now), expected, "{address}");
+        }
+        let later = now.after(RETENTION);
         let known = known.with(&unknown, "197.3.3.4".parse().unwrap(), later);
-        assert_eq!(known.entries().len(), 2, "older entries are removed");
+        assert_eq!(known.entries().len(), 3, "older entries are removed");
     }
 }

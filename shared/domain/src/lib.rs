@@ -24,6 +24,7 @@ mod language;
 pub mod limits;
 pub mod login_activity;
 pub mod mail_stop;
+pub mod network;
 pub mod otp;
 pub mod outbox;
 pub mod passkey;

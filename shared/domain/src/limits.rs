@@ -32,14 +32,19 @@ limits! {
     PASSWORD "password-account" 100 QUARTER_HOUR;
     /// The same, per network.
     PASSWORD_NETWORK "password-network" 50 QUARTER_HOUR;
-    /// Wrong codes, by mail or text message, per network. The tries of one code are stored with it.
-    CODE_NETWORK "code-network" 30 HOUR;
+    /// Wrong digits of codes, by mail or text message, per account, over all kinds of codes. The tries of one code are
+    /// stored with it. The code of a link cannot be guessed and is not counted.
+    DIGITS "digits-account" 20 DAY;
+    /// The same, per network.
+    DIGITS_NETWORK "digits-network" 30 HOUR;
     /// Wrong answers of passkeys, per network. Nothing is counted per account: a signature cannot be guessed.
     PASSKEY_NETWORK "passkey-network" 50 QUARTER_HOUR;
     /// Wrong one-time passwords, per session or pending sign-in.
     OTP_CHALLENGE "otp-challenge" 5 HOUR;
     /// The same, per account.
     OTP "otp-account" 10 HOUR;
+    /// The same, in a day: three of a million codes are right at any moment.
+    OTP_DAY "otp-account-day" 30 DAY;
     /// Wrong recovery codes, per session or pending sign-in. They have counters of their own, so that an attacker who
     /// exhausts the others does not lock out the owner.
     RECOVERY_CHALLENGE "recovery-challenge" 5 HOUR;
@@ -80,10 +85,18 @@ limits! {
     TEXTS_NETWORK "TextsPerNetwork" 20 HOUR;
     /// The same, in all; the setting `SMS_CODES_PER_DAY` changes it.
     TEXTS_IN_ALL "TextsInAll" 2000 DAY;
-    /// Notifications to a mailbox, besides codes. Otherwise changes of the account would flood it with mail.
-    NOTIFICATIONS "NotificationsToVerified" 100 DAY;
-    /// The same, to one that is not verified and may belong to someone else.
+    /// Mails with the code and the links of a new account, per address. Otherwise somebody could flood it by registering
+    /// and erasing accounts.
+    WELCOMES "WelcomesPerAddress" 3 DAY;
+    /// Notifications of new devices per mailbox. Whoever knows the password can invent devices; no other notification is
+    /// held back for them.
+    NEW_DEVICES "NewDevicesPerDay" 10 DAY;
+    /// Changes of one kind that an account's owner is notified of, per account. So notifications need no limit, with which
+    /// an attacker could hide the last change behind others.
+    CHANGES "account-changes" 10 HOUR;
+    /// Notifications of one kind to a mailbox that nobody has verified, and that may belong to someone else. What was set
+    /// before its first verification does not outlive it.
     NOTIFICATIONS_UNVERIFIED "NotificationsToUnverified" 10 DAY;
-    /// Codes to a mailbox to which mails are stopped: with one of them its owner proves that it receives mails.
+    /// Codes that were requested without a session, to a mailbox whose owner complained of a mail.
     CODES_TO_STOPPED "CodesToStopped" 1 DAY;
 }

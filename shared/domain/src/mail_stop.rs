@@ -1,5 +1,7 @@
 //! Addresses to which mails are stopped because one bounced or its recipient complained.
 
+use std::time::Duration;
+
 use uuid::Uuid;
 
 use crate::{
@@ -12,18 +14,23 @@ use crate::{
 choice! {
     /// Why mails to an address are stopped.
     StopCause {
-        /// A mail bounced for good: the mailbox does not exist, or refuses mails.
+        /// A mail bounced for good: the mailbox does not exist, is full, or refuses mails. Stops all mails for
+        /// [`BOUNCE_LIFE`].
         Bounce "BOUNCE"
-        /// The recipient reported a mail as unwanted.
+        /// The recipient reported a mail as unwanted. Stops codes that were requested without a session, beyond one a day.
         Complaint "COMPLAINT"
     }
 }
 
+/// How long a bounce stops mails.
+pub const BOUNCE_LIFE: Duration = Duration::from_secs(7 * 86_400);
+
 impl AuditEntry {
     /// The entry for mails to an address of `user`, which were stopped for `before` and are now stopped for `after`, or
-    /// not (`None`). The actor is the account itself: no one else acted.
+    /// not (`None`). `actor` is an administrator, or the account itself if no one else acted.
     pub fn of_mail_stop(
         audit_id: Uuid,
+        actor: &User,
         user: &User,
         before: Option<StopCause>,
         after: Option<StopCause>,
@@ -38,7 +45,7 @@ impl AuditEntry {
         Self {
             before: before.map(values),
             after: after.map(values),
-            ..Self::new(audit_id, user.user_id, action, target, user.committee_id, now)
+            ..Self::new(audit_id, actor, action, target, user.committee_id, now)
         }
     }
 }

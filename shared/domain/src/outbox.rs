@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Email, Instant, Phone, UserId, agent::Agent, code::CodeKind};
+use crate::{Email, Instant, Phone, UserId, agent::Agent, code::CodeKind, file::FileName};
 
 /// State of a message: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`. A delivery receipt turns the `SENT` and `UNKNOWN` of
 /// a text message into `DELIVERED` or `UNDELIVERED`.
@@ -51,7 +51,7 @@ pub struct OutboxItem {
 pub struct OutboxMessage {
     /// The recipient.
     pub to: Recipient,
-    /// The account concerned. If it is inactive when the message would be sent, the message is dropped.
+    /// The account concerned. If it is inactive when the message would be sent, the message is dropped, unless it says so.
     pub about: UserId,
     /// First name for the greeting; empty if there is no account.
     pub name: String,
@@ -89,8 +89,6 @@ pub enum Notification {
         /// The code with which the owner of the mailbox removes the account; in the first mail only.
         #[serde(skip_serializing_if = "Option::is_none")]
         removal: Option<String>,
-        /// Whether the code moves an existing account to the address.
-        moves_account: bool,
     },
     /// A sign-in from a new device or address range.
     NewDevice {
@@ -100,6 +98,8 @@ pub enum Notification {
         ip: String,
         /// Time of the sign-in (UTC).
         at: Instant,
+        /// Whether it is the last one that is reported on that day. The dispatcher sets it.
+        is_last: bool,
     },
     /// The password was changed or reset.
     PasswordChanged {
@@ -116,6 +116,16 @@ pub enum Notification {
     /// One-time passwords were turned on.
     OtpEnabled {
         /// When they were turned on.
+        at: Instant,
+    },
+    /// The secret of one-time passwords was replaced.
+    OtpReplaced {
+        /// When it was replaced.
+        at: Instant,
+    },
+    /// The recovery codes were replaced by new ones.
+    RecoveryCodesRenewed {
+        /// When they were replaced.
         at: Instant,
     },
     /// One-time passwords were turned off.
@@ -174,4 +184,35 @@ pub enum Notification {
         /// When the code was used.
         at: Instant,
     },
+    /// An administrator suspended the account.
+    AccountSuspended {
+        /// When it was suspended.
+        at: Instant,
+    },
+    /// The account was erased.
+    AccountErased {
+        /// When it was erased.
+        at: Instant,
+    },
+    /// An administrator removed a public file of the account.
+    FileRemoved {
+        /// The name of the file.
+        file: FileName,
+        /// When it was removed.
+        at: Instant,
+    },
+}
+
+impl Notification {
+    /// The kind, as it is stored.
+    pub fn kind(&self) -> String {
+        let stored = serde_json::to_value(self).unwrap_or_default();
+        let kind = stored.as_object().and_then(|object| object.keys().next());
+        kind.cloned().unwrap_or_default()
+    }
+
+    /// Whether it is sent although the account is inactive: it says that the account is.
+    pub const fn is_of_closed_account(&self) -> bool {
+        matches!(self, Self::AccountSuspended { .. } | Self::AccountErased { .. })
+    }
 }

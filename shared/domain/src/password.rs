@@ -12,6 +12,11 @@ pub fn normalized(password: &str) -> String {
     password.nfc().collect()
 }
 
+/// The length of `password` in code points, as it is hashed.
+pub fn length(password: &str) -> u64 {
+    password.nfc().count() as u64
+}
+
 /// The personal data that a password must not contain.
 #[derive(Debug, Clone, Copy)]
 pub struct Owner<'a> {
@@ -31,12 +36,11 @@ pub struct Owner<'a> {
 /// # Errors
 /// `PasswordShort`, `Length`, `Format` (U+0000), `PasswordCommon`, in this order.
 pub fn check(password: &str, min_length: u64, owner: Option<Owner<'_>>) -> Result<(), ValueError> {
-    let password = normalized(password);
-    let length = password.chars().count();
-    if (length as u64) < min_length {
+    let (length, password) = (length(password), normalized(password));
+    if length < min_length {
         return Err(ValueError::PasswordShort);
     }
-    if length > MAX_LENGTH {
+    if length > MAX_LENGTH as u64 {
         return Err(ValueError::Length);
     }
     if password.contains('\0') {

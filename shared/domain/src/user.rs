@@ -190,12 +190,9 @@ impl User {
         after
     }
 
-    /// Records that a code mailed to the account was used. Only the first one has an effect, because the person who
-    /// registered the address need not own it: it ends all sessions, and unless the owner of the mailbox used it in a
-    /// session of the account (`is_signed_in`), drops a pending address, the verification of the phone number and all
-    /// passkeys.
+    /// Records that a code mailed to the account was used. Only the first one has an effect: it ends all sessions.
     /// With `verifies_account` the account becomes verified, unless an administrator took that back.
-    pub fn verify_mailbox(&mut self, verifies_account: bool, is_signed_in: bool) {
+    pub fn verify_mailbox(&mut self, verifies_account: bool) {
         if self.is_mailbox_verified {
             return;
         }
@@ -204,11 +201,19 @@ impl User {
         self.removal_code = None;
         self.unverified_until = None;
         self.epoch += 1;
-        if !is_signed_in {
-            self.pending_email = None;
-            self.is_phone_verified = false;
-            self.remove_passkeys();
+    }
+
+    /// As [`verify_mailbox`](Self::verify_mailbox), by a code that signs in or sets a password. The person who registered
+    /// the address need not own it, so the first such code also drops what they may have set: pending address, phone
+    /// number and passkeys. The caller drops password and known devices.
+    pub fn take_over(&mut self, verifies_account: bool) {
+        if self.is_mailbox_verified {
+            return;
         }
+        self.verify_mailbox(verifies_account);
+        self.pending_email = None;
+        self.set_phone(Phone::default());
+        self.remove_passkeys();
     }
 
     /// Removes all passkeys, if there are any: the stored ones become invalid with this change of the account.

@@ -12,8 +12,8 @@ use crate::random;
 pub struct NewCode {
     /// Six digits.
     pub digits: String,
-    /// The link's form: the identifier of the challenge, or of the account that wants the address, and 128 random
-    /// bits, in letters only, so that a message contains no other digits than the six.
+    /// The link's form: the identifier of the challenge, and 128 random bits, in letters only, so that a message contains
+    /// no other digits than the six.
     pub link: String,
 }
 
@@ -21,8 +21,7 @@ pub struct NewCode {
 pub fn issue(challenge: Challenge) -> NewCode {
     // 2^64 values modulo a million: the bias is negligible.
     let digits = u64::from_be_bytes(random::bytes()) % 1_000_000;
-    let id = challenge.wanted_by.map_or(challenge.id, UserId::uuid);
-    let link = letters(id.as_bytes()) + &letters(&random::bytes::<16>());
+    let link = letters(challenge.0.as_bytes()) + &letters(&random::bytes::<16>());
     NewCode { digits: format!("{digits:06}"), link }
 }
 
@@ -41,36 +40,35 @@ pub fn removal_hash(text: &str) -> String {
 
 /// The challenge of codes for `email`. It depends on the address alone, so it does not reveal whether an account has it.
 pub fn email_challenge(email: &Email) -> Challenge {
-    hashed(email.as_str()).into()
+    hashed(email.as_str())
 }
 
-/// The challenge of codes for `email` while it is a pending address of `user`. It differs from [`email_challenge`], so
-/// that requesting an address does not affect the codes of its owner.
+/// The challenge of codes for `email` while it is a pending address of `user`. It differs from [`email_challenge`] and
+/// between accounts, so that requesting an address does not affect the codes of others.
 pub fn pending_email_challenge(email: &Email, user: UserId) -> Challenge {
-    Challenge { id: hashed(&format!("wish {email}")), wanted_by: Some(user) }
+    hashed(&format!("wish {user} {email}"))
 }
 
 /// The challenge of codes for `user`'s number `phone`; another number has another one.
 pub fn phone_challenge(user: UserId, phone: &Phone) -> Challenge {
-    hashed(&format!("{user} +{}{}", phone.code, phone.number)).into()
+    hashed(&format!("{user} +{}{}", phone.code, phone.number))
 }
 
-fn hashed(text: &str) -> Uuid {
+fn hashed(text: &str) -> Challenge {
     let hash: [u8; 32] = Sha256::digest(text).into();
     let first = hash.first_chunk().copied().unwrap_or_default();
-    uuid::Builder::from_custom_bytes(first).into_uuid()
+    Challenge(uuid::Builder::from_custom_bytes(first).into_uuid())
 }
 
-/// The identifier in the long code `link`, that of its challenge or of the account that wants the address; `None` if it
-/// is malformed.
-pub fn id_of_link(link: &str) -> Option<Uuid> {
+/// The challenge of the long code `link`; `None` if it is malformed.
+pub fn challenge_of_link(link: &str) -> Option<Challenge> {
     let nibbles = link.bytes().map(|letter| letter.checked_sub(b'a').filter(|nibble| *nibble < 16));
     let nibbles: Vec<u8> = nibbles.collect::<Option<_>>()?;
     if nibbles.len() != 64 {
         return None;
     }
     let bytes: Vec<u8> = nibbles[..32].chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();
-    Uuid::from_slice(&bytes).ok()
+    Uuid::from_slice(&bytes).ok().map(Challenge)
 }
 
 /// Whether `text` is six ASCII digits.
@@ -98,9 +96,9 @@ mod tests {
             let issued = issue(challenge);
             proptest::prop_assert!(is_digits(&issued.digits) && issued.link.len() == 64);
             proptest::prop_assert!(issued.link.bytes().all(|byte| byte.is_ascii_lowercase()));
-            proptest::prop_assert_eq!(id_of_link(&issued.link), Some(challenge.id));
-            proptest::prop_assert_eq!(id_of_link(&issued.link[1..]), None);
-            proptest::prop_assert_eq!(id_of_link(&format!("{}z", &issued.link[1..])), None);
+            proptest::prop_assert_eq!(challenge_of_link(&issued.link), Some(challenge));
+            proptest::prop_assert_eq!(challenge_of_link(&issued.link[1..]), None);
+            proptest::prop_assert_eq!(challenge_of_link(&format!("{}z", &issued.link[1..])), None);
         }
     }
 }

@@ -119,7 +119,7 @@ fn code_words(kind: CodeKind) -> CodeWords {
             intro: "Voici le code qui confirme que cette adresse e-mail est bien la vôtre\u{a0}:",
             sms: "le code de vérification de votre adresse e-mail",
             link: Some(LinkWords {
-                page: "email-verification",
+                page: "verify",
                 with_address: true,
                 intro: "Vous pouvez aussi vérifier votre adresse avec ce lien, sans saisir le code\u{a0}:",
                 button: "Vérifier mon adresse e-mail",

@@ -99,7 +99,6 @@
 //! | account, devices and secret of a sign-in, in a batch | changed between the reads and the transaction | the transaction checks the password and uses up the code | `otp/verify.rs::code_used_fifty_times_at_once_signs_in_once` |
 //! | one-time code | used at the same time | the delete in the transaction has a condition | `auth/passwordless.rs::link_used_fifty_times_at_once_signs_in_once` |
 //! | the same | throttled after a part of the attempts is counted | these are returned | `users/take_over.rs::attempt_that_ends_with_503_is_not_counted` |
-//! | the same | expired, but not yet deleted by its `ttl` | a hundred are read, as many as an address gets in five days | `users/take_over.rs::expired_codes_of_newer_accounts_hide_no_valid_one` |
 //! | the same | many attempts at the same time | an attempt is counted by a condition before it is compared | `users/reset_password.rs::concurrent_attempts_at_a_code_stay_within_its_limits` |
 //! | owner of a credential, account, passkey and challenge of a sign-in | changed between the reads and the transaction | the transaction uses up the challenge and raises the counter; removing all passkeys ends all sessions | `passkeys/sign_in.rs::answer_used_fifty_times_at_once_signs_in_once` |
 //! | number of passkeys of an account | added at the same time | the account's version is a condition | `passkeys/create.rs::concurrent_registrations_never_exceed_twenty` |

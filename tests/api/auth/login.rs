@@ -181,19 +181,6 @@ async fn device_unused_for_180_days_is_new_again() {
 }
 
 #[tokio::test]
-async fn account_without_stored_devices_knows_those_of_its_activity() {
-    let world = World::new().await;
-    let id = world.admin().await.user().user_id;
-    let curl = world.anonymous().with("user-agent", "curl/8.5.0");
-    let firefox = world.anonymous().with("user-agent", "Firefox/132.0");
-    assert_eq!(mails_after_sign_in(&world, &curl).await, 1);
-    world.setup().store.delete_devices(id).await.unwrap();
-    assert_eq!(mails_after_sign_in(&world, &curl).await, 1);
-    assert_eq!(mails_after_sign_in(&world, &firefox).await, 2);
-    assert_eq!(mails_after_sign_in(&world, &world.anonymous()).await, 2);
-}
-
-#[tokio::test]
 async fn sign_in_after_expiry_of_all_devices_notifies_the_owner() {
     let (world, admin) = World::with_admin().await;
     world.clock().advance(Duration::from_secs(300));
@@ -235,8 +222,8 @@ async fn new_device_beyond_eighty_entries_replaces_the_oldest() {
     let stored = stored_devices(&world);
     let is_stored = |name: &str| stored.get(name).is_some();
     assert!(is_stored("DEVICE#unknown#unknown#unknown") && is_stored("RANGE#10.0"));
-    assert!(is_stored("RANGE#192.77"));
-    assert!(!is_stored("RANGE#192.78") && !is_stored("RANGE#192.79"));
+    assert!(is_stored("RANGE#192.76"));
+    assert!(!(77..80).any(|number| is_stored(&format!("RANGE#192.{number}"))));
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 mod check;
 mod current_user;
+mod guessing;
 mod login;
 mod logout;
 mod passwordless;

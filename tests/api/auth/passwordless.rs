@@ -328,5 +328,7 @@ async fn account_closed_after_request_gets_no_message() {
     let (world, member) = World::with_member().await;
     ask(&world.anonymous(), member.user().email.as_str()).await.expect_ok();
     world.admin().await.set_active(member.user().user_id, false).await;
-    assert_eq!(world.mails(member.user().email.as_str()).await.len(), 0);
+    let mails = world.mails(member.user().email.as_str()).await;
+    assert_eq!(mails.len(), 1, "{mails:?}");
+    assert_eq!(mails[0]["subject"], "Votre compte Halqa est suspendu");
 }

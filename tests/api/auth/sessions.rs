@@ -86,3 +86,15 @@ async fn list_omits_expired_sessions() {
         1
     );
 }
+
+#[tokio::test]
+async fn list_shows_a_session_that_is_older_than_a_hundred_ended_ones() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let member = world.member().await;
+    for _ in 0..101 {
+        world.signed_in(member.user().clone()).await;
+    }
+    member.change_password(PASSWORD, "le phare de Kelibia").await.expect_ok();
+    let sessions = member.get("/auth/sessions").await.expect_ok()["sessions"].clone();
+    assert_eq!(sessions.as_array().unwrap().len(), 1);
+}

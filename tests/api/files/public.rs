@@ -1,7 +1,8 @@
 use common::{ErrorCode, Message};
+use domain::Profile;
 use http::Method;
 use serde_json::{Value, json};
-use tests::World;
+use tests::{NewPerson, World};
 
 use super::{fetch, payload, uploaded_file};
 
@@ -67,4 +68,25 @@ async fn private_pending_deleted_and_unknown_files_return_same_404() {
         }
     }
     assert!(bodies.iter().all(|body| *body == bodies[0]));
+}
+
+#[tokio::test]
+async fn public_file_of_a_suspended_owner_or_closed_committee_is_hidden() {
+    let (world, admin) = World::with_admin().await;
+    let committee = world.another_committee("Comité de Gabès", true).await;
+    let owner = world.person(NewPerson::with(Profile::Member).of(committee)).await;
+    let id = uploaded_file(&owner, public("a.pdf", "application/pdf", 5), b"hallo").await;
+    let path = format!("/files/public/{id}");
+    let anonymous = world.anonymous();
+    let is_hidden = async || {
+        anonymous.get(&path).await.expect_error(ErrorCode::FileNotFound);
+    };
+    assert_eq!(anonymous.get(&path).await.status, 302);
+    admin.set_active(owner.user().user_id, false).await;
+    is_hidden().await;
+    admin.set_active(owner.user().user_id, true).await;
+    assert_eq!(anonymous.get(&path).await.status, 302);
+    let closed = json!({ "isActive": false });
+    admin.put(&format!("/committees/{committee}"), closed).await.expect_ok();
+    is_hidden().await;
 }

@@ -2,10 +2,10 @@ use std::time::Duration;
 
 use cloud::faults::{Fault, Mode, Service};
 use common::{ErrorCode, Message};
-use domain::{FileId, file::FORM_LIFE};
+use domain::{FileId, Profile, file::FORM_LIFE};
 use futures_util::future::join_all;
 use serde_json::json;
-use tests::World;
+use tests::{NewPerson, World};
 
 use super::{bucket, fetch, payload, send, sizes, uploaded_file};
 
@@ -139,4 +139,33 @@ async fn deleted_pending_file_counts_until_its_form_expires() {
     world.clock().advance(Duration::from_secs(901));
     world.sweep().await;
     member.post("/files", payload("a.txt", 100)).await.expect_success(Message::FileCreated);
+}
+
+#[tokio::test]
+async fn public_file_is_removed_by_who_may_edit_its_owner() {
+    let (world, owner) = World::with_member().await;
+    let mut public = payload("a.pdf", 5);
+    public["visibility"] = json!("public");
+    public["contentType"] = json!("application/pdf");
+    let shown = uploaded_file(&owner, public, b"hallo").await;
+    let private = uploaded_file(&owner, payload("b.txt", 5), b"hallo").await;
+    let admin = world.person(Profile::CommitteeAdmin).await;
+    let elsewhere = world.another_committee("Comité de Gabès", true).await;
+    let foreign = world.person(NewPerson::with(Profile::CommitteeAdmin).of(elsewhere)).await;
+    let path = format!("/files/{shown}");
+    for person in [&world.member().await, &foreign] {
+        person.delete(&path).await.expect_error(ErrorCode::Forbidden);
+    }
+    let answer = admin.delete(&format!("/files/{private}")).await;
+    answer.expect_error(ErrorCode::FileNotFound);
+    // Also when the owner was suspended before.
+    admin.set_active(owner.user().user_id, false).await;
+    foreign.delete(&path).await.expect_error(ErrorCode::FileNotFound);
+    admin.set_active(owner.user().user_id, true).await;
+    admin.delete(&path).await.expect_success(Message::FileDeleted);
+    admin.delete(&path).await.expect_error(ErrorCode::FileNotFound);
+    let audit = admin.get("/audit").await.expect_ok()["audit"][0].clone();
+    assert_eq!((&audit["action"], &audit["targetID"]), (&json!("FILE_REMOVED"), &json!(shown)));
+    let mail = world.mails(owner.user().email.as_str()).await[0]["text"].to_string();
+    assert!(mail.contains("a.pdf"), "{mail}");
 }

@@ -76,9 +76,13 @@ async fn replacing_otp_needs_recent_sign_in_and_keeps_old_until_verified() {
     let answer = pending_sign_in.post("/otp/verify", json!({ "code": new.code(&world) })).await;
     answer.expect_error(ErrorCode::OtpInvalid);
     pending_sign_in.post("/otp/verify", json!({ "code": old.code(&world) })).await.expect_created();
+    let body = json!({ "code": new.code(&world), "recoveryCode": old.recovery_codes[0] });
+    let late = world.signed_in(world.user(member.user().user_id).await).await;
     world.clock().advance(Duration::from_secs(1));
     member.get("/otp/generate").await.expect_error(ErrorCode::Reauthentication);
-    member.post("/otp/verify", json!({ "code": new.code(&world) })).await.expect_created();
+    member.post("/otp/verify", body.clone()).await.expect_error(ErrorCode::Reauthentication);
+    // The pending secret belongs to the session that began it.
+    late.post("/otp/verify", body).await.expect_error(ErrorCode::OtpInvalid);
 }
 
 #[tokio::test]

@@ -41,9 +41,47 @@ async fn first_code_enables_otp_ends_sessions_and_returns_recovery_codes() {
     elsewhere.get("/auth/check").await.expect_unauthorized();
     member.get("/auth/check").await.expect_ok();
     member.with_token(answer.header("authorization")).get("/auth/check").await.expect_ok();
-    verify(&member, &totp_app.code_in(&world, 1)).await.expect_error(ErrorCode::OtpInvalid);
+    let again =
+        json!({ "code": totp_app.code_in(&world, 1), "recoveryCode": body["recoveryCodes"][0] });
+    member.post("/otp/verify", again).await.expect_error(ErrorCode::OtpInvalid);
     let mails = world.mails(member.user().email.as_str()).await;
     assert!(mails[0]["subject"].as_str().unwrap().contains("authentification"), "{mails:?}");
+}
+
+#[tokio::test]
+async fn enrolment_does_not_make_the_sign_in_younger() {
+    let (world, member) = World::with_member().await;
+    let app = TotpApp::enrolled_by(&world, &member).await;
+    world.clock().advance(Duration::from_secs(599));
+    let new = TotpApp::pending_of(&member).await;
+    let body = json!({ "code": new.code(&world), "currentCode": app.code(&world) });
+    let answer = member.post("/otp/verify", body).await;
+    let token = answer.expect_success(Message::OtpVerified)["user"]["token"].clone();
+    world.clock().advance(Duration::from_secs(1));
+    for person in [&member, &member.with_token(token.as_str().unwrap())] {
+        person.get("/otp/generate").await.expect_error(ErrorCode::Reauthentication);
+        verify(person, "123456").await.expect_error(ErrorCode::Reauthentication);
+    }
+}
+
+#[tokio::test]
+async fn secret_is_replaced_with_a_code_of_the_present_one() {
+    let world = World::new().await;
+    let (member, app) = enrolled(&world).await;
+    let new = TotpApp::pending_of(&member).await;
+    let code = new.code(&world);
+    verify(&member, &code).await.expect_field_error("currentCode", ErrorCode::FieldRequired);
+    for wrong in [json!({ "currentCode": code }), json!({ "recoveryCode": "ABCDE" })] {
+        let mut body = wrong;
+        body["code"] = json!(code);
+        member.post("/otp/verify", body).await.expect_error(ErrorCode::OtpInvalid);
+    }
+    otp_step(&world, &member).await;
+    let body = json!({ "code": code, "recoveryCode": app.recovery_codes[0] });
+    member.post("/otp/verify", body).await.expect_success(Message::OtpVerified);
+    let step = otp_step(&world, &member).await;
+    let old = json!({ "recoveryCode": app.recovery_codes[1] });
+    step.post("/otp/verify", old).await.expect_error(ErrorCode::OtpInvalid);
 }
 
 #[tokio::test]

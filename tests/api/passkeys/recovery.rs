@@ -27,17 +27,12 @@ async fn expect_removed(world: &World, person: &Person, mut authenticator: Authe
 #[tokio::test]
 async fn first_code_by_mail_outside_a_session_removes_passkeys() {
     let world = World::new().await;
-    for way in ["verification", "reset", "passwordless"] {
+    for way in ["reset", "passwordless"] {
         let person = without_mailbox(&world).await;
         let email = person.user().email.as_str();
         let authenticator = Authenticator::registered_by(&person).await;
         let anonymous = world.anonymous();
         match way {
-            "verification" => {
-                person.post("/users/email-verification", json!({})).await.expect_ok();
-                let code = world.mailed_code(email).await;
-                anonymous.verify_email(email, &code).await.expect_ok();
-            }
             "reset" => {
                 anonymous.ask_to_reset(email, "email").await;
                 let code = world.mailed_code(email).await;

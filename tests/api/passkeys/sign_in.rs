@@ -159,9 +159,11 @@ async fn failures_are_counted_per_network_and_successes_are_not() {
         authenticator.sign_in(&anonymous).await.expect_success(Message::LoginSuccess);
     }
     stranger.sign_in(&anonymous).await.expect_unauthorized();
-    authenticator.sign_in(&anonymous).await.expect_error(ErrorCode::TooManyAttempts);
-    // The owner elsewhere still gets in.
+    let mut colleague = Authenticator::registered_by(&world.member().await).await;
+    colleague.sign_in(&anonymous).await.expect_error(ErrorCode::TooManyAttempts);
+    // The owner still gets in elsewhere, and here, from where they signed in before.
     authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
+    authenticator.sign_in(&anonymous).await.expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -211,12 +213,13 @@ async fn copies_that_sign_in_at_once_are_counted_and_reported() {
     }
     let received = world.mails(email).await;
     let reports = received.iter().filter(|mail| mail["text"].as_str().unwrap().contains("copiée"));
-    assert_eq!(reports.count(), 49);
+    assert_eq!(reports.count(), 10, "ten an hour");
     let mut stranger = Authenticator::es256();
     stranger.user_handle = authenticator.user_handle.clone();
+    let mut colleague = Authenticator::registered_by(&world.member().await).await;
     for (who, expected) in [
         (&mut stranger, ErrorCode::BadAuthCombination),
-        (&mut authenticator, ErrorCode::TooManyAttempts),
+        (&mut colleague, ErrorCode::TooManyAttempts),
     ] {
         who.sign_in(&anonymous).await.expect_error(expected);
     }

@@ -114,7 +114,8 @@ async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
     assert_eq!(body["user"]["email"], json!(other.email));
     assert_eq!(world.mails(other.email.as_str()).await.len(), 1, "the old address is notified");
     let code = world.mailed_code("neuve@example.org").await;
-    let verify = world.anonymous().verify_email("neuve@example.org", &code).await;
+    let owner = world.signed_in(other.clone()).await;
+    let verify = owner.verify_email("neuve@example.org", &code).await;
     verify.expect_success(Message::EmailVerified);
     assert_eq!(world.user(other.user_id).await.email.as_str(), "neuve@example.org");
     assert_eq!(world.mails(other.email.as_str()).await.len(), 2, "notified again when it changed");
@@ -199,9 +200,10 @@ async fn address_requested_before_promotion_is_rejected_after_it() {
     admin.change_member(member.user_id, json!({ "email": "mienne@example.org" })).await;
     let code = world.mailed_code("mienne@example.org").await;
     world.admin().await.change_member(member.user_id, json!({ "profile": "SA" })).await;
-    let answer = world.anonymous().verify_email("mienne@example.org", &code).await;
+    let member = world.signed_in(world.user(member.user_id).await).await;
+    let answer = member.verify_email("mienne@example.org", &code).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
-    assert_eq!(world.user(member.user_id).await.email, member.email);
+    assert_eq!(world.user(member.user().user_id).await.email, member.user().email);
 }
 
 #[tokio::test]

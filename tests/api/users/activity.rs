@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use common::ErrorCode;
+use domain::Profile;
 use serde_json::json;
 use tests::{PASSWORD, World};
 
@@ -32,5 +34,15 @@ async fn administrators_see_the_activity_of_a_member() {
     for person in [&member, &world.admin().await] {
         let activity = person.get(&path).await.expect_ok()["activity"].clone();
         assert_eq!(activity[0]["userID"], json!(member.user().user_id));
+    }
+}
+
+#[tokio::test]
+async fn committee_administrator_sees_no_activity_of_super_administrators() {
+    let (world, admin) = World::with_person(Profile::CommitteeAdmin).await;
+    for other in [Profile::SuperAdmin, Profile::CommitteeAdmin] {
+        let other = world.account(other).await;
+        let path = format!("/users/activity?userID={}", other.user_id);
+        admin.get(&path).await.expect_error(ErrorCode::Forbidden);
     }
 }

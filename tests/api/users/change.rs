@@ -38,7 +38,7 @@ async fn new_address_is_pending_and_the_old_one_stays_valid() {
     assert_eq!(world.mails(member.user().email.as_str()).await.len(), 1);
     let code = world.mailed_code("neuve@example.org").await;
     member.request_address(&member.user().email).await.expect_ok();
-    let answer = world.anonymous().verify_email("neuve@example.org", &code).await;
+    let answer = member.verify_email("neuve@example.org", &code).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
     assert_eq!(world.user(member.user().user_id).await.email, member.user().email);
 }
@@ -149,4 +149,19 @@ async fn network_requests_at_most_twenty_addresses_an_hour() {
     }
     let expected: Vec<u16> = iter::repeat_n(200, 20).chain([429]).collect();
     assert_eq!(statuses, expected);
+}
+
+#[tokio::test]
+async fn hundred_changes_at_once_are_tried_eight_times_at_most() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let member = world.member().await;
+    let changes = (0..100).map(|number| {
+        let body = json!({ "name": format!("Amel {number}") });
+        async { member.change_self(body).await }
+    });
+    let answers = join_all(changes).await;
+    let changed = answers.iter().filter(|answer| answer.status == 200).count();
+    assert!(changed > 0 && answers.iter().all(|answer| [200, 409].contains(&answer.status)));
+    let version = world.user(member.user().user_id).await.version;
+    assert_eq!(version - member.user().version, changed as u64, "none is lost");
 }

@@ -5,47 +5,34 @@ use serde_json::json;
 use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
-async fn registration_code_verifies_the_account_from_any_device() {
+async fn registration_code_verifies_the_account_in_its_session() {
     let world = World::new().await;
     world.register("amel@example.org").await;
     let code = world.mailed_code("amel@example.org").await;
     let typed = format!(" {}-{} {} ", &code[..2], &code[2..4], &code[4..]);
+    let signed_in = world.anonymous().sign_in("amel@example.org", "clé de sol et fa").await;
+    let person = world.anonymous().with_token(signed_in["user"]["token"].as_str().unwrap());
+    for proof in [json!({ "code": typed }), json!({ "email": "amel@example.org", "code": typed })] {
+        world.anonymous().put("/users/email-verification", proof).await.expect_unauthorized();
+    }
     let proof = json!({ "email": " AMEL@example.org", "code": typed });
-    world.anonymous().put("/users/email-verification", proof.clone()).await.expect_ok();
-    let answer = world.anonymous().put("/users/email-verification", proof).await;
+    person.put("/users/email-verification", proof.clone()).await.expect_ok();
+    let answer = person.put("/users/email-verification", proof).await;
     answer.expect_error(ErrorCode::VerificationInvalid);
-    let view = world.anonymous().sign_in("amel@example.org", "clé de sol et fa").await;
-    assert_eq!(view["user"]["isVerified"], true);
+    assert_eq!(person.get("/auth/check").await.expect_ok()["user"]["isVerified"], true);
 }
 
 #[tokio::test]
-async fn wrong_code_for_known_and_unknown_address_same_bytes_and_cost() {
+async fn code_without_address_is_that_of_the_pending_one() {
     let world = World::new().await;
-    world.register("amel@example.org").await;
-    let mut observed = Vec::new();
-    // An account with a code, one without, and no account.
-    for email in ["amel@example.org", "admin@example.org", "unknown@example.org"] {
-        let client = world.anonymous();
-        let mut answers = Vec::new();
-        // Five wrong codes invalidate a code for a network.
-        for _ in 0..7 {
-            let body = json!({ "email": email, "code": "000000" });
-            for path in ["/users/email-verification", "/users/not-me"] {
-                let answer = match path {
-                    "/users/not-me" => client.post(path, body.clone()).await,
-                    _ => client.put(path, body.clone()).await,
-                };
-                let cost = answer.cost;
-                answers.push((
-                    (answer.status, answer.body),
-                    (cost.round_trips, cost.requests, cost.writes),
-                ));
-            }
-        }
-        observed.push(answers);
-    }
-    assert_eq!(observed[0], observed[1], "an account without a code");
-    assert_eq!(observed[0], observed[2], "no account");
+    let person = world.member().await;
+    person.request_address("voulue@example.org").await.expect_ok();
+    let code = world.mailed_link("voulue@example.org").await;
+    let answer = person.verify_email(&person.user().email, &code).await;
+    answer.expect_error(ErrorCode::VerificationInvalid);
+    let answer = person.put("/users/email-verification", json!({ "code": code })).await;
+    answer.expect_success(Message::EmailVerified);
+    assert_eq!(world.user(person.user().user_id).await.email.as_str(), "voulue@example.org");
 }
 
 #[tokio::test]
@@ -54,17 +41,14 @@ async fn new_code_is_sent_on_request_and_replaces_the_old_one() {
     let email = person.user().email.as_str();
     person.post("/users/email-verification", json!({})).await.expect_ok();
     let first = world.mailed_link(email).await;
-    person.post("/users/email-verification", json!({})).await.expect_ok();
+    let answer = person.post("/users/email-verification", json!({})).await;
+    answer.expect_error(ErrorCode::TooManyAttempts);
     assert_eq!(world.mails(email).await.len(), 1, "one a minute");
     world.clock().advance(std::time::Duration::from_secs(60));
     person.post("/users/email-verification", json!({})).await.expect_ok();
     let second = world.mailed_link(email).await;
-    let verify = |code: String| {
-        let anonymous = world.anonymous();
-        async move { anonymous.verify_email(email, &code).await }
-    };
-    verify(first).await.expect_error(ErrorCode::VerificationInvalid);
-    verify(second).await.expect_success(Message::EmailVerified);
+    person.verify_email(email, &first).await.expect_error(ErrorCode::VerificationInvalid);
+    person.verify_email(email, &second).await.expect_success(Message::EmailVerified);
     assert!(world.user(person.user().user_id).await.is_verified);
 }
 
@@ -88,10 +72,12 @@ async fn address_taken_meanwhile_is_refused_at_verification() {
         person.request_address("voulue@example.org").await.expect_ok();
     }
     let code = world.mailed_code("voulue@example.org").await;
-    let proof = json!({ "email": "voulue@example.org", "code": code });
     world.register("voulue@example.org").await;
-    let answer = world.anonymous().put("/users/email-verification", proof).await;
+    let answer = two.verify_email("voulue@example.org", &code).await;
     answer.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
+    world.clock().advance(std::time::Duration::from_secs(60));
+    let answer = two.post("/users/email-verification", json!({})).await;
+    answer.expect_error(ErrorCode::EmailTaken);
     assert_eq!(world.user(two.user().user_id).await.email, two.user().email);
     world.anonymous().sign_in(one.user().email.as_str(), PASSWORD).await;
 }
@@ -102,8 +88,7 @@ async fn code_used_fifty_times_at_once_verifies_once() {
     let answer = person.post("/users/email-verification", json!({})).await;
     answer.expect_success(Message::VerificationSent);
     let proof = json!({ "email": person.user().email, "code": world.mailed_link(person.user().email.as_str()).await });
-    let people: Vec<_> = (0..50).map(|_| world.anonymous()).collect();
-    let calls = people.iter().map(|person| person.put("/users/email-verification", proof.clone()));
+    let calls = (0..50).map(|_| person.put("/users/email-verification", proof.clone()));
     let answers = world.race(2, join_all(calls)).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
 }
@@ -135,11 +120,14 @@ async fn request_for_a_foreign_address_keeps_the_owners_code_valid() {
     world.register("amel@example.org").await;
     let code = world.mailed_code("amel@example.org").await;
     let before = world.mails("amel@example.org").await.len();
-    attacker.post("/users/email-verification", json!({})).await.expect_ok();
+    world.clock().advance(std::time::Duration::from_secs(60));
+    attacker.post("/users/email-verification", json!({})).await.expect_error(ErrorCode::EmailTaken);
     assert_eq!(
         world.mails("amel@example.org").await.len(),
         before,
         "the address belongs to another account by now"
     );
-    world.anonymous().verify_email("amel@example.org", &code).await.expect_ok();
+    let signed_in = world.anonymous().sign_in("amel@example.org", "clé de sol et fa").await;
+    let owner = world.anonymous().with_token(signed_in["user"]["token"].as_str().unwrap());
+    owner.verify_email("amel@example.org", &code).await.expect_ok();
 }

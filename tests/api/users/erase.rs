@@ -32,6 +32,7 @@ async fn erasure_removes_personal_data_and_frees_the_address() {
     let left: Vec<String> = world
         .items("records")
         .iter()
+        .filter(|item| !item["sk"]["S"].as_str().unwrap().starts_with("AUDIT#"))
         .map(Value::to_string)
         .filter(|item| item.contains(&id.to_string()))
         .collect();
@@ -258,8 +259,9 @@ async fn last_super_admin_cannot_be_erased() {
 }
 
 #[tokio::test]
-async fn erasure_removes_sent_messages_and_cancels_queued_ones() {
+async fn erasure_deletes_texts_of_messages_and_cancels_queued_ones() {
     let world = World::new().await;
+    let reader = world.person(Profile::CommitteeAdmin).await;
     let someone = NewPerson::with(Profile::Member).granted(&[Grant::SmsSend, Grant::SmsBulk]);
     let sender = world.person(someone).await;
     let send = async |recipients: &[&str]| {
@@ -280,12 +282,32 @@ async fn erasure_removes_sent_messages_and_cancels_queued_ones() {
         world.sweep().await;
     }
     assert_eq!(world.cloud().recorder().texts().len(), 3, "nothing more was sent");
-    let left: Vec<Value> = world
-        .items("records")
-        .into_iter()
-        .filter(|item| item.to_string().contains("+2162000000"))
-        .collect();
-    assert!(left.is_empty(), "{left:?}");
     let left = world.items("records").into_iter().filter(|item| item["sk"]["S"] == "TEXT").count();
-    assert_eq!(left, 0, "the texts are deleted too");
+    assert_eq!(left, 0, "the texts are deleted");
+    // The committee keeps the records for their time.
+    let reader = world.signed_in(reader.user().clone()).await;
+    let sms = reader.pages("/sms?scope=committee&limit=100", "sms").await;
+    let sent = sms.iter().filter(|sms| sms["status"] == "SENT").count();
+    assert_eq!((sent, sms.iter().all(|sms| sms["status"] != "QUEUED")), (3, true), "{sms:?}");
+    let path = format!("/sms/{}", sms[sms.len() - 1]["smsID"].as_str().unwrap());
+    assert_eq!(reader.get(&path).await.expect_ok()["sms"]["message"], Value::Null);
+}
+
+#[tokio::test]
+async fn own_erasure_is_audited_with_the_name_of_an_administrator() {
+    let (world, admin) = World::with_admin().await;
+    for (profile, name) in
+        [(Profile::CommitteeAdmin, json!("Amina Ben Salah")), (Profile::Member, Value::Null)]
+    {
+        let person = world.person(profile).await;
+        let id = person.user().user_id;
+        erase(&person, id, json!({ "password": PASSWORD })).await.expect_ok();
+        let admin = world.signed_in(admin.user().clone()).await;
+        let audit = admin.get(&format!("/audit?userID={id}")).await.expect_ok()["audit"].clone();
+        let entry = &audit[0];
+        assert_eq!(
+            (&entry["action"], &entry["actorID"], &entry["targetID"], &entry["actorName"]),
+            (&json!("USER_DELETED"), &json!(id), &json!(id), &name)
+        );
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use domain::{Instant, UserId};
+use domain::{Instant, Profile, UserId};
 use runtime::Error;
 use serde_json::{Value, json};
 use tests::{PASSWORD, Person, World};
@@ -66,23 +66,55 @@ fn email_of(person: &Person) -> String {
 }
 
 #[tokio::test]
-async fn bounce_or_complaint_stops_notices_and_anonymous_codes() {
-    for (example, cause) in [(BOUNCE, "BOUNCE"), (COMPLAINT, "COMPLAINT")] {
-        let world = World::new().await;
-        let member = world.member().await;
-        let email = email_of(&member);
-        assert!(is_code_sent(&world, &email).await);
-        report(&world, example, &email).await;
-        assert!(!is_code_sent(&world, &email).await, "{cause}");
-        let before = world.mails(&email).await.len();
-        world.anonymous().ask_to_reset(&email, "email").await;
-        let member = world.signed_in(member.user().clone()).await;
-        member.change_password(PASSWORD, "cinq cigognes au nord").await.expect_ok();
-        assert_eq!(world.mails(&email).await.len(), before, "{cause}");
-        let user = member.user().user_id;
-        let stopped = [json!("MAILS_STOPPED"), Value::Null, json!(cause)];
-        assert_eq!(audited(&world, user).await, [stopped]);
-    }
+async fn bounce_stops_all_mails_for_seven_days() {
+    let (world, member) = World::with_member().await;
+    let email = email_of(&member);
+    assert!(is_code_sent(&world, &email).await);
+    report(&world, BOUNCE, &email).await;
+    assert!(!is_code_sent(&world, &email).await);
+    let before = world.mails(&email).await.len();
+    let again = world.signed_in(member.user().clone()).await;
+    again.post("/users/email-verification", json!({})).await.expect_ok();
+    again.change_password(PASSWORD, "cinq cigognes au nord").await.expect_ok();
+    assert_eq!(world.mails(&email).await.len(), before);
+    let stopped = [json!("MAILS_STOPPED"), Value::Null, json!("BOUNCE")];
+    assert_eq!(audited(&world, member.user().user_id).await, [stopped]);
+    world.clock().advance(Duration::from_secs(7 * 86_400 - 3 * 3600));
+    assert!(!is_code_sent(&world, &email).await);
+    assert!(is_code_sent(&world, &email).await);
+    report(&world, BOUNCE, &email).await;
+    assert!(!is_code_sent(&world, &email).await);
+}
+
+#[tokio::test]
+async fn complaint_stops_codes_of_anyone_beyond_one_a_day() {
+    let (world, member) = World::with_member().await;
+    let email = email_of(&member);
+    report(&world, COMPLAINT, &email).await;
+    assert!(is_code_sent(&world, &email).await);
+    assert!(!is_code_sent(&world, &email).await);
+    let before = world.mails(&email).await.len();
+    let member = world.signed_in(member.user().clone()).await;
+    member.post("/users/email-verification", json!({})).await.expect_ok();
+    member.change_password(PASSWORD, "cinq cigognes au nord").await.expect_ok();
+    assert_eq!(world.mails(&email).await.len(), before + 2, "a code of the session, a notice");
+    world.clock().advance(Duration::from_secs(86_400));
+    assert!(is_code_sent(&world, &email).await);
+}
+
+#[tokio::test]
+async fn administrator_lifts_a_stop_with_the_address_as_it_stands() {
+    let (world, member) = World::with_member().await;
+    let (email, user) = (email_of(&member), member.user().user_id);
+    report(&world, BOUNCE, &email).await;
+    let admin = world.person(Profile::CommitteeAdmin).await;
+    admin.change_member(user, json!({ "name": "Leïla" })).await;
+    assert!(!is_code_sent(&world, &email).await);
+    let admin = world.signed_in(admin.user().clone()).await;
+    admin.change_member(user, json!({ "email": email })).await;
+    assert!(is_code_sent(&world, &email).await);
+    let resumed = [json!("MAILS_RESUMED"), json!("BOUNCE"), Value::Null];
+    assert_eq!(audited(&world, user).await[0], resumed);
 }
 
 #[tokio::test]
@@ -110,21 +142,15 @@ async fn other_feedback_stops_nothing() {
 }
 
 #[tokio::test]
-async fn code_of_the_own_session_goes_once_a_day_and_ends_the_stop() {
+async fn proof_of_the_mailbox_ends_the_stop() {
     let (world, member) = World::with_member().await;
     let (email, user) = (email_of(&member), member.user().user_id);
     report(&world, COMPLAINT, &email).await;
-    for expected in [1, 1] {
-        member.post("/users/email-verification", json!({})).await.expect_ok();
-        assert_eq!(world.mails(&email).await.len(), expected);
-        world.clock().advance(Duration::from_secs(600));
-    }
-    world.clock().advance(Duration::from_secs(86_400));
-    let member = world.signed_in(member.user().clone()).await;
     member.post("/users/email-verification", json!({})).await.expect_ok();
-    assert_eq!(world.mails(&email).await.len(), 2);
     member.verify_email(&email, &world.mailed_code(&email).await).await.expect_ok();
-    assert!(is_code_sent(&world, &email).await);
+    for _ in 0..2 {
+        assert!(is_code_sent(&world, &email).await);
+    }
     let complaint = json!("COMPLAINT");
     assert_eq!(
         audited(&world, user).await,
@@ -144,15 +170,14 @@ async fn feedback_on_an_older_mail_does_not_stop_mails_again() {
     for _ in 0..2 {
         invoke(&world, first.clone()).await.unwrap();
     }
-    member.post("/users/email-verification", json!({})).await.expect_ok();
-    let proof = json!({ "email": email, "code": world.mailed_code(&email).await });
+    let admin = world.admin().await;
     world.clock().advance(Duration::from_secs(1));
-    member.put("/users/email-verification", proof).await.expect_ok();
+    admin.change_member(member.user().user_id, json!({ "email": email })).await;
     for late in [second, first] {
         invoke(&world, late).await.unwrap();
     }
     assert!(is_code_sent(&world, &email).await);
-    report(&world, COMPLAINT, &email).await;
+    report(&world, BOUNCE, &email).await;
     assert!(!is_code_sent(&world, &email).await);
     let audit = audited(&world, member.user().user_id).await;
     let actions: Vec<&Value> = audit.iter().map(|[action, ..]| action).collect();

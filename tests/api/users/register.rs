@@ -209,3 +209,15 @@ async fn passwords_are_not_stored_readable_nor_addresses_in_keys() {
     }
     assert_ne!(PASSWORD, "clé de sol et fa");
 }
+
+#[tokio::test]
+async fn address_in_use_is_reported_after_all_other_errors() {
+    let world = World::new().await;
+    let taken = but(payload(&world).await, "email", json!("admin@example.org"));
+    let unknown = json!("0198c0de-0000-7000-8000-000000000001");
+    let answer =
+        world.anonymous().post("/users/register", but(taken.clone(), "committeeID", unknown)).await;
+    answer.expect_field_error("committeeID", ErrorCode::CommitteeInvalid);
+    let answer = world.anonymous().post("/users/register", taken).await;
+    answer.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
+}

@@ -113,11 +113,15 @@ async fn code_texted_to_a_former_number_is_invalid() {
 #[tokio::test]
 async fn enrolments_end_codes_ten_times_an_hour_at_most() {
     let (world, member) = World::with_member().await;
-    for _ in 0..10 {
-        TotpApp::enrolled_by(&world, &member).await;
+    let mut app = TotpApp::enrolled_by(&world, &member).await;
+    for _ in 0..9 {
+        world.clock().advance(Duration::from_secs(30));
+        app = app.replaced_by(&world, &member).await;
     }
-    let app = TotpApp::pending_of(&member).await;
-    let refused = member.post("/otp/verify", json!({ "code": app.code(&world) }).clone()).await;
+    world.clock().advance(Duration::from_secs(30));
+    let new = TotpApp::pending_of(&member).await;
+    let body = json!({ "code": new.code(&world), "currentCode": app.code(&world) });
+    let refused = member.post("/otp/verify", body).await;
     refused.expect_error(ErrorCode::TooManyAttempts);
     reset(&world, member.user().email.as_str()).await.expect_success(Message::PasswordChanged);
 }
@@ -137,17 +141,4 @@ async fn password_changes_ten_times_an_hour_at_most() {
         }
     }
     reset(&world, member.user().email.as_str()).await.expect_success(Message::PasswordChanged);
-}
-
-#[tokio::test]
-async fn verified_mailbox_gets_a_hundred_notifications_a_day() {
-    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
-    let member = world.member().await;
-    let email = member.user().email.as_str();
-    for number in 0..102 {
-        member.set_number(&format!("20{number:06}")).await;
-    }
-    assert_eq!(world.mails(email).await.len(), 100);
-    world.anonymous().ask_to_sign_in(email, "email").await;
-    assert_eq!(world.mails(email).await.len(), 101, "codes are sent");
 }

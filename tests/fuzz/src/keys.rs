@@ -89,7 +89,7 @@ pub(crate) fn token(input: &[u8]) {
     if let Ok(key) = written.parse::<PublicKey>() {
         assert_eq!(key.to_string().parse(), Ok(key));
     }
-    if code::id_of_link(written).is_some() {
+    if code::challenge_of_link(written).is_some() {
         assert!(written.len() == 64 && written.bytes().all(|byte| (b'a'..=b'p').contains(&byte)));
     }
 }

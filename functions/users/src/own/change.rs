@@ -1,5 +1,6 @@
 //! `PUT /users/{userId}`: changes the caller's own account.
 
+use accounts::attempts;
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, ErrorCode, Input, Message, Now, Path, SignedIn, input, phone,
@@ -44,11 +45,19 @@ pub(crate) async fn update(
     users.require_self(&caller, id).await?;
     let user = if request.changes_contact(&caller.user) {
         let password = request.password.as_ref();
-        let reserved = users.verify_own_password(&caller.user, password, &client, now).await?;
-        let (user, _) = tokio::join!(
-            users.change_contact(&caller, &request, &client, now),
-            users.store.release(reserved)
-        );
+        let (store, hasher) = (&users.store, &users.hasher);
+        let reserved =
+            attempts::verify_owner(store, hasher, &caller, password, &client, now).await?;
+        let changed = async {
+            let changes_number =
+                request.phone.as_ref().is_some_and(|phone| *phone != caller.user.phone);
+            let change = users.change_contact(&caller, &request, &client, now);
+            match changes_number {
+                true => attempts::counted_change(store, "phoneChanged", id, now, change).await,
+                false => change.await,
+            }
+        };
+        let (user, _) = tokio::join!(changed, store.release(reserved));
         user?
     } else {
         users.apply(&caller, &request, None, now).await?

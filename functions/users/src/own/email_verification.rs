@@ -1,6 +1,8 @@
 //! `POST /users/email-verification`: sends a code to the caller's mailbox. `PUT`: verifies the mailbox with it.
 
-use accounts::{VerifiedCode, email_challenge, may_use, pending_email_challenge};
+use std::mem;
+
+use accounts::{email_challenge, may_use, pending_email_challenge};
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, SignedIn, input, success,
@@ -28,15 +30,14 @@ pub(crate) async fn request(
     let user = &caller.user;
     let email = user.pending_email.as_ref().unwrap_or(&user.email);
     let (reserved, owner) = tokio::join!(
-        users.codes.reserve_send(CodeKind::Email, user.email.as_str(), now),
+        users.codes.require_send(CodeKind::Email, user, now),
         users.store.email_owner(email)
     );
     let reserved = reserved?;
     let sent = async {
         // Another account may have taken the pending address in the meantime.
-        let is_taken = owner?.is_some_and(|owner| owner.user_id != user.user_id);
-        if is_taken || reserved.is_none() {
-            return Ok(());
+        if owner?.is_some_and(|owner| owner.user_id != user.user_id) {
+            return Err(ErrorCode::EmailTaken.into());
         }
         users.codes.send_to_mailbox(user, email, now).await
     };
@@ -47,58 +48,52 @@ pub(crate) async fn request(
 
 input! {
     pub(crate) struct VerifyEmailRequest {
-        email: Email = required("email", text),
         code: TypedCode = required("code", text),
+        email: Option<Email> = optional("email", text),
     }
 }
 
-/// Needs no session, because the mail may be read on another device. In a session of the account, that session stays; in
-/// one of another account the code is invalid.
+/// Needs a session of the account, so that nobody verifies an account that somebody else registered, or moves one to
+/// their address, by a click. Without `email` the code is that of the pending address if there is one, else of the
+/// current one.
 pub(crate) async fn verify(
     State(users): State<Users>,
     Now(now): Now,
     client: Client,
-    caller: Option<SignedIn>,
-    Input(VerifyEmailRequest { email, code }): Input<VerifyEmailRequest>,
+    SignedIn { user, session, .. }: SignedIn,
+    Input(VerifyEmailRequest { code, email }): Input<VerifyEmailRequest>,
 ) -> ApiResult<Empty> {
-    let session = caller.map(|caller| caller.session);
-    let caller_id = session.as_ref().map(|session| session.user_id);
-    let Some(VerifiedCode { code: verified, challenge, reserved }) =
-        users.codes.verify_address(&email, caller_id, code.as_str(), &client, now).await?
-    else {
-        return Err(ErrorCode::VerificationInvalid.into());
+    let email = email.or(user.pending_email.clone()).unwrap_or_else(|| user.email.clone());
+    let account = email_challenge(&user.email);
+    let challenge = match email == user.email {
+        true => account,
+        false => pending_email_challenge(&email, user.user_id),
     };
-    // In a session the code must be its account's own: somebody else may want the same address, and their mail looks the
-    // same.
-    let is_foreign = caller_id.is_some_and(|caller| caller != verified.user_id);
-    let found = (challenge, &verified);
-    let changing = async {
-        match is_foreign {
-            true => Err(ErrorCode::VerificationInvalid.into()),
-            false => verify_mailbox(&users, &email, found, session.as_ref(), now).await,
-        }
-    };
-    let (changed, _) = tokio::join!(changing, users.store.release(reserved));
-    let found = (CodeKind::Email, challenge, &verified);
-    users.codes.return_unless_used(found, &client, changed).await?;
+    let kind = (CodeKind::Email, challenge);
+    let found = users.codes.verify(kind, account, code.as_str(), &client, now).await?;
+    let mut found = found.ok_or(ErrorCode::VerificationInvalid)?;
+    let reserved = mem::take(&mut found.reserved);
+    let (changed, _) = tokio::join!(
+        verify_mailbox(&users, &email, (challenge, &found.code), (user, session), now),
+        users.store.release(reserved)
+    );
+    users.codes.return_unless_used(&found, &client, changed).await?;
     success(Message::EmailVerified, Empty {})
 }
 
 /// Uses up the code and verifies the current address, or replaces it by the pending one and notifies the old one. If
 /// another account has taken the address in the meantime, the code is not used up. Mails to the address that were stopped
-/// are sent again. `session` is the caller's, if it is one of the account.
+/// are sent again. The first proof of the mailbox ends all sessions but this one.
 async fn verify_mailbox(
     users: &Users,
     email: &Email,
     (challenge, code): (Challenge, &Code),
-    session: Option<&Session>,
+    (user, session): (User, Session),
     now: Instant,
-) -> Result<User, ApiError> {
+) -> Result<(User, Session), ApiError> {
     let invalid = || ApiError::from(ErrorCode::VerificationInvalid);
-    let (user, stop) =
-        tokio::try_join!(users.store.user(code.user_id), users.store.mail_stop(email))?;
-    let user = user.ok_or_else(invalid)?;
-    let verify = |user: &User, tx: &mut Transaction| {
+    let stop = users.store.mail_stop(email, now).await?;
+    let verify = |user: &User, session: &Session, tx: &mut Transaction| {
         let is_change = challenge == pending_email_challenge(email, user.user_id)
             && user.pending_email.as_ref() == Some(email);
         let is_current = user.email == *email && challenge == email_challenge(email);
@@ -115,25 +110,24 @@ async fn verify_mailbox(
         if stop.is_some() {
             let id = random::id(now);
             tx.resume_mails(email, now);
-            tx.record_audit(&AuditEntry::of_mail_stop(id, user, stop, None, now));
+            tx.record_audit(&AuditEntry::of_mail_stop(id, user, user, stop, None, now));
         }
         let after = user.changed(|user| {
-            user.verify_mailbox(users.mailbox_verifies(), session.is_some());
+            user.verify_mailbox(users.mailbox_verifies());
             if is_change {
                 user.pending_email = None;
                 user.email = email.clone();
             }
         });
-        users.codes.report_removed_passkeys(tx, user, &after, now)?;
-        if let Some(session) = session.filter(|_| after.epoch != user.epoch) {
-            let kept = Session { epoch: after.epoch, ..session.clone() };
-            tx.renew_session(session, &kept);
+        if after.epoch != user.epoch {
+            tx.renew_session(session, &Session { epoch: after.epoch, ..session.clone() });
         }
         Ok(after)
     };
     let condition_error = |part| match part {
         Part::Email => ApiError::field("email", ErrorCode::EmailAlreadyUsed),
+        Part::User | Part::Session => ApiError::invalid_token(),
         _ => invalid(),
     };
-    users.store.update_user(user, verify, condition_error).await
+    users.store.update_own(user, session, now, verify, condition_error).await
 }

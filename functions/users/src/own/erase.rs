@@ -1,5 +1,6 @@
 //! `DELETE /users/{userId}`: erases the caller's own account or, for super admins, another one.
 
+use accounts::attempts;
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, Path, SignedIn, input,
@@ -8,6 +9,7 @@ use common::{
 use domain::{
     Instant, Profile, UserId,
     audit::{Action, AuditEntry},
+    outbox::Notification,
     session::Session,
     user::User,
 };
@@ -37,12 +39,14 @@ pub(crate) async fn erase(
     let actor = caller.user.user_id;
     if id == actor {
         let password = request.password.as_ref();
-        let reserved = users.verify_own_password(&caller.user, password, &client, now).await?;
-        let (erased, _) = tokio::join!(users.erase_own(caller, now), users.store.release(reserved));
+        let (store, hasher) = (&users.store, &users.hasher);
+        let reserved =
+            attempts::verify_owner(store, hasher, &caller, password, &client, now).await?;
+        let (erased, _) = tokio::join!(users.erase_own(caller, now), store.release(reserved));
         erased?;
     } else if caller.user.profile == Profile::SuperAdmin {
         caller.require_verified()?;
-        users.erase_other(id, actor, now).await?;
+        users.erase_other(id, &caller.user, now).await?;
     } else {
         users.require_self(&caller, id).await?;
     }
@@ -58,7 +62,7 @@ impl Users {
             if session.epoch != verified {
                 return Err(ErrorCode::Conflict.into());
             }
-            Ok(tx.erase(user, now)?)
+            self.erased(tx, user, user, now)
         };
         let condition_error = |part| match part {
             Part::Admins => ErrorCode::LastAdmin.into(),
@@ -69,19 +73,30 @@ impl Users {
         erased.await.map(drop)
     }
 
-    async fn erase_other(&self, id: UserId, actor: UserId, now: Instant) -> Result<User, ApiError> {
+    async fn erase_other(&self, id: UserId, actor: &User, now: Instant) -> Result<User, ApiError> {
         let user = self.store.user(id).await?.ok_or(ErrorCode::UserNotFound)?;
-        let erase = |before: &User, tx: &mut Transaction| {
-            let after = tx.erase(before, now)?;
-            let (audit_id, action) = (random::id(now), Action::UserDeleted);
-            tx.record_audit(&AuditEntry::of_user(audit_id, actor, action, before, &after, now));
-            Ok(after)
-        };
+        let erase = |before: &User, tx: &mut Transaction| self.erased(tx, actor, before, now);
         let condition_error = |part| match part {
             Part::User => ErrorCode::UserNotFound.into(),
             Part::Admins => ErrorCode::LastAdmin.into(),
             _ => ErrorCode::Conflict.into(),
         };
         self.store.update_user(user, erase, condition_error).await
+    }
+
+    /// The account `before` as `actor` erases it. Audited and told to its owner, whoever does it.
+    fn erased(
+        &self,
+        tx: &mut Transaction,
+        actor: &User,
+        before: &User,
+        now: Instant,
+    ) -> Result<User, ApiError> {
+        let after = tx.erase(before, now)?;
+        let (audit_id, action) = (random::id(now), Action::UserDeleted);
+        tx.record_audit(&AuditEntry::of_user(audit_id, actor, action, before, &after, now));
+        let erased = Notification::AccountErased { at: now };
+        tx.send(&self.codes.outbox().notify(before, erased, now)?);
+        Ok(after)
     }
 }

@@ -1,6 +1,8 @@
 //! `POST /users/phone-verification`: sends a code to the caller's phone. `PUT`: verifies the number with it.
 
-use accounts::{VerifiedCode, may_use, phone_challenge};
+use std::mem;
+
+use accounts::{email_challenge, may_use, phone_challenge};
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, Verified, input, success,
@@ -26,12 +28,9 @@ pub(crate) async fn request(
         return Err(ApiError::field("phone", ErrorCode::FieldRequired));
     }
     users.codes.require_reachable(user)?;
-    if let Some(reserved) =
-        users.codes.reserve_send(CodeKind::Phone, user.email.as_str(), now).await?
-    {
-        let sent = users.codes.send_to_phone(user, &client, now).await;
-        users.codes.release_unless_sent(Some(reserved), sent).await?;
-    }
+    let reserved = users.codes.require_send(CodeKind::Phone, user, now).await?;
+    let sent = users.codes.send_to_phone(user, &client, now).await;
+    users.codes.release_unless_sent(reserved, sent).await?;
     success(Message::VerificationSent, Empty {})
 }
 
@@ -50,12 +49,16 @@ pub(crate) async fn verify(
 ) -> ApiResult<Empty> {
     let challenge = phone_challenge(caller.user.user_id, &caller.user.phone);
     let code = request.code.as_str();
-    let verified = users.codes.verify(CodeKind::Phone, challenge, code, &client, now).await?;
-    let VerifiedCode { code, reserved, .. } = verified.ok_or(ErrorCode::VerificationInvalid)?;
-    let (verified, _) =
-        tokio::join!(verify_number(&users, caller.user, &code, now), users.store.release(reserved));
-    let found = (CodeKind::Phone, challenge, &code);
-    users.codes.return_unless_used(found, &client, verified).await?;
+    let account = email_challenge(&caller.user.email);
+    let found =
+        users.codes.verify((CodeKind::Phone, challenge), account, code, &client, now).await?;
+    let mut found = found.ok_or(ErrorCode::VerificationInvalid)?;
+    let reserved = mem::take(&mut found.reserved);
+    let (verified, _) = tokio::join!(
+        verify_number(&users, caller.user, &found.code, now),
+        users.store.release(reserved)
+    );
+    users.codes.return_unless_used(&found, &client, verified).await?;
     success(Message::PhoneVerified, Empty {})
 }
 

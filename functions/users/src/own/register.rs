@@ -1,15 +1,15 @@
 //! `POST /users/register`: creates an account in an active committee.
 
-use accounts::{Registration, attempts};
+use accounts::{Registration, attempts, message_limits};
 use axum::extract::{FromRequestParts, State};
 use common::{
-    ApiError, ApiResult, Client, ErrorCode, FieldError, Fields, FromFields, Message, Now, Once,
-    committee_id, phone, secret, text,
+    ApiError, ApiResult, Client, ErrorCode, Fields, FromFields, Message, Now, Once, committee_id,
+    phone, secret, text,
 };
 use domain::{
     CommitteeId, Constraint, Email, Instant, Name, Phone, UserId, ValueError,
     committee::Committee,
-    limits,
+    limits::{self, Limit},
     password::Owner,
     user::{Account, User},
 };
@@ -96,8 +96,8 @@ pub(crate) async fn register(
     _: RegistrationAllowed,
     Once(request, key): Once<RegisterRequest>,
 ) -> ApiResult<RegisterResponse> {
-    let counter = Counter::of(limits::REGISTRATION, &client.network);
-    let counter = [Counter { max: users.register_per_hour, ..counter }];
+    let limit = Limit { max: users.register_per_hour, ..limits::REGISTRATION };
+    let counter = attempts::per_network(limit, &client, str::to_owned);
     let message = Message::UserRegistered;
     let (earlier, reserved, owner, committee) = tokio::join!(
         key.earlier(&users.store, message, now),
@@ -111,39 +111,45 @@ pub(crate) async fn register(
     // Every valid request counts, even if it fails later: the reservation is not released.
     let _ = reserved?;
     let committee = check_conditions(owner?, committee?)?;
-    let password_hash = users.hasher.hash(&request.password).await?;
+    let welcomes = [Counter::of(limits::WELCOMES, &request.email)];
+    let (password_hash, welcome) = tokio::join!(
+        users.hasher.hash(&request.password),
+        message_limits::reserve(&users.store, &welcomes, now)
+    );
+    let (password_hash, welcome) = (password_hash?, welcome?);
     let mut user = request.into_user(now);
     user.unverified_until = Some(now.after(users.unverified_life));
     let mut tx = users.store.transaction();
-    users.codes.welcome(&mut tx, &mut user, now)?;
+    if welcome.is_some() {
+        users.codes.welcome(&mut tx, &mut user, now)?;
+    }
     tx.new_user(&NewUser { user: user.clone(), password_hash });
     let account = Account::of(user, committee);
-    let created = key.commit(&users.store, tx, message, account, now).await?;
-    let created = created.map_err(|_| ApiError::fields(vec![email_taken()]))?;
+    let created = key.commit(&users.store, tx, message, account, now).await;
+    if !matches!(created, Ok(Ok(_))) {
+        users.codes.release(welcome).await;
+    }
+    let created = created?.map_err(|_| email_taken())?;
     Ok(created.map(|user| RegisterResponse { user }))
 }
 
-/// Returns the committee if it is active and the address has no `owner`, else the errors of both fields.
+/// Returns the committee if it is active and the address has no `owner`. The address comes last: an error of another
+/// field must not tell that it has an account, for requests that register nothing.
 fn check_conditions(
     owner: Option<EmailOwner>,
     committee: Option<Committee>,
 ) -> Result<Committee, ApiError> {
-    let mut errors = Vec::new();
-    errors.extend(owner.map(|_| email_taken()));
-    match committee.filter(|committee| committee.is_active) {
-        Some(committee) if errors.is_empty() => return Ok(committee),
-        Some(_) => {}
-        None => errors.push(invalid_committee()),
+    let committee = committee.filter(|committee| committee.is_active);
+    let committee =
+        committee.ok_or_else(|| ApiError::field("committeeID", ErrorCode::CommitteeInvalid))?;
+    match owner {
+        Some(_) => Err(email_taken()),
+        None => Ok(committee),
     }
-    Err(ApiError::fields(errors))
 }
 
-fn email_taken() -> FieldError {
-    FieldError::new("email", ErrorCode::EmailAlreadyUsed)
-}
-
-fn invalid_committee() -> FieldError {
-    FieldError::new("committeeID", ErrorCode::CommitteeInvalid)
+fn email_taken() -> ApiError {
+    ApiError::field("email", ErrorCode::EmailAlreadyUsed)
 }
 
 impl RegisterRequest {

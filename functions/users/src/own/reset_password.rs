@@ -1,6 +1,8 @@
 //! `GET /users/reset-password`: sends a code. `POST`: sets a new password with it.
 
-use accounts::{VerifiedCode, email_challenge, may_use};
+use std::mem;
+
+use accounts::{email_challenge, may_use};
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, QueryInput, input, success,
@@ -27,9 +29,11 @@ input! {
 pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
+    client: Client,
     QueryInput(request): QueryInput<ResetCodeQuery>,
 ) -> ApiResult<Empty> {
-    users.codes.send_to_owner(CodeKind::Reset, &request.email, request.method, now).await?;
+    let ResetCodeQuery { method, email } = request;
+    users.codes.send_to_owner(CodeKind::Reset, &email, method, &client, now).await?;
     success(Message::ResetCodeSent, Empty {})
 }
 
@@ -51,13 +55,14 @@ pub(crate) async fn reset(
 ) -> ApiResult<Empty> {
     let challenge = email_challenge(&request.email);
     let code = request.code.as_str();
-    let verified = users.codes.verify(CodeKind::Reset, challenge, code, &client, now).await?;
-    let VerifiedCode { code, reserved, .. } = verified.ok_or(ErrorCode::ResetCodeInvalid)?;
+    let verified =
+        users.codes.verify((CodeKind::Reset, challenge), challenge, code, &client, now).await?;
+    let mut verified = verified.ok_or(ErrorCode::ResetCodeInvalid)?;
+    let reserved = mem::take(&mut verified.reserved);
     // If the release fails, the counter expires with its window.
     let (replaced, _) =
-        tokio::join!(replace(&users, &request, &code, now), users.store.release(reserved));
-    let found = (CodeKind::Reset, challenge, &code);
-    users.codes.return_unless_used(found, &client, replaced).await?;
+        tokio::join!(replace(&users, &request, &verified.code, now), users.store.release(reserved));
+    users.codes.return_unless_used(&verified, &client, replaced).await?;
     success(Message::PasswordChanged, Empty {})
 }
 
@@ -83,7 +88,7 @@ async fn replace(
                 user.revoke_sessions();
             } else {
                 user.recover();
-                user.verify_mailbox(users.mailbox_verifies(), false);
+                user.take_over(users.mailbox_verifies());
             }
         });
         let (challenge, notification) = (
@@ -94,6 +99,7 @@ async fn replace(
         tx.use_code(CodeKind::Reset, challenge, code, now);
         tx.change_password(user.user_id, old_hash.as_deref(), new_hash);
         tx.change_user(&user, &after);
+        tx.forget_devices(user.user_id);
         tx.send(&users.codes.outbox().notify(&after, notification, now)?);
         users.codes.report_removed_passkeys(&mut tx, &user, &after, now)?;
         Ok((tx, ()))

@@ -20,13 +20,8 @@ const NOT_REQUESTED: &str =
 /// The subject, and the parts between greeting and closing.
 pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
     match notification {
-        Notification::Code { kind, digits, link, removal, moves_account } => {
+        Notification::Code { kind, digits, link, removal } => {
             let (subject, mut parts) = code_mail(code_words(*kind), digits, link, to, public_url);
-            if *moves_account {
-                let what = "Attention\u{a0}: ce code rattache à cette adresse un compte Halqa qui existe déjà. S’il n’est pas le vôtre, \
-                            n’utilisez ni le code ni le lien.";
-                parts.insert(0, Part::Paragraph(what.to_owned()));
-            }
             parts.extend(removal.as_ref().map(|code| Part::Link {
                 intro: "Si vous n’avez pas créé de compte Halqa, ce lien supprime celui qui a été créé avec votre adresse\u{a0}:",
                 button: "Ce n’est pas moi",
@@ -34,11 +29,16 @@ pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -
             }));
             (subject, parts)
         }
-        Notification::NewDevice { agent, ip, at } => {
+        Notification::NewDevice { agent, ip, at, is_last } => {
             let what = "Une connexion à votre compte Halqa a été faite depuis un appareil ou un réseau que nous ne connaissions pas\u{a0}:";
             let subject = "Nouvelle connexion à votre compte Halqa";
             let (subject, mut parts) = paragraphs(subject, what.to_owned(), [YOURS, NOT_YOURS]);
             parts.insert(1, Part::Facts(device_facts(agent, ip, *at)));
+            if *is_last {
+                let what = "C’est le dixième message de ce genre aujourd’hui\u{a0}: les autres connexions de ce jour ne vous seront plus \
+                            signalées. Vous les trouvez dans votre compte.";
+                parts.insert(2, Part::Paragraph(what.to_owned()));
+            }
             (subject, parts)
         }
         Notification::PasswordChanged { at, has_passkeys } => event(
@@ -70,6 +70,20 @@ pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -
             "La double authentification de votre compte Halqa a été activée",
             *at,
             " À chaque connexion, un code de votre application d’authentification vous sera demandé.",
+            [YOURS, NOT_YOURS],
+        ),
+        Notification::OtpReplaced { at } => event(
+            "Double authentification de votre compte Halqa remplacée",
+            "L’application d’authentification de votre compte Halqa a été remplacée par une autre",
+            *at,
+            " Les codes de l’ancienne application et les anciens codes de secours ne sont plus valables.",
+            [YOURS, NOT_YOURS],
+        ),
+        Notification::RecoveryCodesRenewed { at } => event(
+            "Nouveaux codes de secours de votre compte Halqa",
+            "De nouveaux codes de secours de votre compte Halqa ont été créés",
+            *at,
+            " Les anciens ne sont plus valables.",
             [YOURS, NOT_YOURS],
         ),
         Notification::OtpDisabled { at, by_administrator } => {
@@ -165,6 +179,39 @@ pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -
                 YOURS,
                 "Si ce n’est pas vous, prévenez sans attendre l’administrateur de votre comité. Si vous pouvez encore vous \
                  connecter, changez votre mot de passe et fermez les autres sessions dans votre compte.",
+            ],
+        ),
+        Notification::AccountSuspended { at } => event(
+            "Votre compte Halqa est suspendu",
+            "Votre compte Halqa a été suspendu par un administrateur",
+            *at,
+            " Vous ne pouvez plus vous connecter, et vos sessions sont fermées.",
+            [
+                "Vos données sont conservées\u{a0}: un administrateur peut rouvrir votre compte.",
+                "Si vous pensez que c’est une erreur, adressez-vous à l’administrateur de votre comité.",
+            ],
+        ),
+        Notification::AccountErased { at } => event(
+            "Votre compte Halqa est supprimé",
+            "Votre compte Halqa a été supprimé",
+            *at,
+            " Vos données personnelles sont effacées, et ce compte ne peut pas être rétabli.",
+            [
+                "Si c’est bien vous, vous n’avez rien à faire.",
+                "Si ce n’est pas vous, prévenez sans attendre l’administrateur de votre comité.",
+            ],
+        ),
+        Notification::FileRemoved { file, at } => event(
+            "Un de vos fichiers Halqa a été supprimé",
+            &format!(
+                "Votre fichier public «\u{a0}{}\u{a0}» a été supprimé par un administrateur",
+                file.as_str()
+            ),
+            *at,
+            "",
+            [
+                "Il n’est plus accessible à personne.",
+                "Si vous pensez que c’est une erreur, adressez-vous à l’administrateur de votre comité.",
             ],
         ),
         Notification::PhoneChanged { at } => event(

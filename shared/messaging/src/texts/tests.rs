@@ -10,13 +10,7 @@ const URL: &str = "https://halqa.example";
 const MOMENT: &str = "le 21 novembre 2026 à 13 h 26 (heure de Tunis)";
 
 fn code(kind: CodeKind, digits: &str, link: &str) -> Notification {
-    Code {
-        kind,
-        digits: digits.to_owned(),
-        link: link.to_owned(),
-        removal: None,
-        moves_account: false,
-    }
+    Code { kind, digits: digits.to_owned(), link: link.to_owned(), removal: None }
 }
 
 /// The mail to the person `name` with the address `to`.
@@ -34,7 +28,7 @@ fn at(text: &str) -> Instant {
 
 fn new_device(browser: &str, os: &str, device: &str, ip: &str) -> Notification {
     let agent = Agent { browser: browser.to_owned(), os: os.to_owned(), device: device.to_owned() };
-    NewDevice { agent, ip: ip.to_owned(), at: at("2026-11-21T12:26:59Z") }
+    NewDevice { agent, ip: ip.to_owned(), at: at("2026-11-21T12:26:59Z"), is_last: false }
 }
 
 /// One notification of each kind except codes.
@@ -115,7 +109,7 @@ fn first_mail_has_a_second_link_that_removes_the_account() {
         *removal = Some("ghijkl".to_owned());
     }
     let text = mail(&first, "", "amina@example.org").text;
-    let (_, links) = text.split_once("/email-verification#code=abcDEF").unwrap();
+    let (_, links) = text.split_once("/verify#code=abcDEF").unwrap();
     let second = format!("{URL}/not-me#code=ghijkl&email=amina%40example.org\n");
     assert!(links.contains(&second), "{text}");
 }
@@ -127,7 +121,7 @@ fn code_link_points_to_page_of_its_kind() {
     for (kind, page) in [
         (CodeKind::Passwordless, "/passwordless#code=abcDEF".to_owned()),
         (CodeKind::Reset, format!("/reset-password#code=abcDEF&email={address}")),
-        (CodeKind::Email, format!("/email-verification#code=abcDEF&email={address}")),
+        (CodeKind::Email, format!("/verify#code=abcDEF&email={address}")),
     ] {
         let Mail { text, html, .. } = mail(&code(kind, "123456", "abcDEF"), "Amina", to);
         let url = format!("{URL}{page}");

@@ -5,36 +5,23 @@ use domain::{
     code::{Challenge, Code, CodeKind, MAX_TRIES, MAX_TRIES_PER_NETWORK},
 };
 
-use crate::{
-    Page, Part, Store, StoreError, Transaction,
-    keys::{self, PENDING_CODES, Table},
-    table::ttl,
-    write::Write,
-};
-
-/// Codes that [`Store::pending_codes`] returns and reads at most. Some of those that are read have expired and are not
-/// deleted yet.
-const MAX_PENDING: usize = 10;
-const MAX_READ: u16 = 100;
+use crate::{Part, Store, StoreError, Transaction, keys, table::ttl, write::Write};
 
 impl Store {
-    /// The codes of the ten newest accounts that want the pending address of `challenge` and whose code has not expired, among
-    /// the hundred newest: an address gets 20 codes a day.
-    pub async fn pending_codes(
+    /// The code of `kind` for `challenge`, unless it has expired at `now`.
+    pub async fn code(
         &self,
+        kind: CodeKind,
         challenge: Challenge,
         now: Instant,
-    ) -> Result<Vec<Code>, StoreError> {
-        let pk = keys::code(CodeKind::Email, challenge).pk;
-        let page: Page<Code> =
-            self.newest(Table::Transient, &pk, PENDING_CODES, None, MAX_READ).await?;
-        let valid = page.items.into_iter().filter(|code| now < code.expires_at);
-        Ok(valid.take(MAX_PENDING).collect())
+    ) -> Result<Option<Code>, StoreError> {
+        let code: Option<Code> = self.get(&keys::code(kind, challenge)).await?;
+        Ok(code.filter(|code| now < code.expires_at))
     }
 
-    /// Counts an attempt from `network` at the code of `kind` for `challenge`, for the network and for all, and returns
-    /// the code. `None` when there is none, or it has expired, or has had too many attempts. An attempt is counted before
-    /// it is compared, so that concurrent ones are not more than sequential ones.
+    /// Counts an attempt from `network` at the digits of the code of `kind` for `challenge`, for the network and for all,
+    /// and returns the code. `None` when there is none, or it has expired, or its digits have had too many attempts. An
+    /// attempt is counted before it is compared, so that concurrent ones are not more than sequential ones.
     pub async fn count_attempt(
         &self,
         kind: CodeKind,

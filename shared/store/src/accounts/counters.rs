@@ -40,6 +40,14 @@ impl Counter {
 #[must_use = "it stays counted unless it is released"]
 pub struct Reservation(Vec<(Key, Window)>);
 
+impl Reservation {
+    /// The counts of both.
+    pub fn and(mut self, mut other: Self) -> Self {
+        self.0.append(&mut other.0);
+        self
+    }
+}
+
 /// A counter that has reached its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full {
@@ -131,19 +139,18 @@ impl Store {
         }
     }
 
-    /// Adds one to `counter`, and returns whether it exceeds its limit. In contrast to [`reserve`](Self::reserve) it
-    /// stays counted then, so that the time is the same for a full counter.
-    pub async fn count_up_to(
+    /// Adds one to `counter`, and returns the count of its window. In contrast to [`reserve`](Self::reserve) it stays
+    /// counted beyond the limit, so that the time is the same for a full counter.
+    pub async fn count_one(
         &self,
         counter: &Counter,
         now: Instant,
-    ) -> Result<(Reservation, bool), StoreError> {
+    ) -> Result<(Reservation, u64), StoreError> {
         let key = keys::counter(counter.name, &counter.key);
         let seems_open = self.open_windows.seems_open(&key, now);
         let window = self.count(&key, counter.window, now, seems_open).await?;
         self.open_windows.remember(&key, window.ends);
-        let is_full = window.count > counter.max;
-        Ok((Reservation(vec![(key, window)]), is_full))
+        Ok((Reservation(vec![(key, window)]), window.count))
     }
 
     /// Subtracts the counts of `reservation`, after a success; those whose windows have ended are gone already. After

@@ -106,6 +106,15 @@ impl Store {
         Ok((read(session)?, unless_erased(read(user)?)))
     }
 
+    /// The user `id` and the devices, address ranges and networks of their sign-ins, in one request.
+    pub async fn user_with_devices(
+        &self,
+        id: UserId,
+    ) -> Result<(Option<User>, KnownDevices), StoreError> {
+        let [user, devices] = self.get_each([keys::user(id), keys::devices(id)]).await?;
+        Ok((unless_erased(read(user)?), known_devices(devices)))
+    }
+
     /// The user `user`, the committee and the user's known devices, in one request.
     pub async fn account(
         &self,
@@ -159,9 +168,20 @@ impl Store {
         Ok((account, (read(otp)?, step.is_some())))
     }
 
-    /// The sessions of `user` that are active at `now`, newest first, among the latest 100.
+    /// The latest 100 sessions of `user` that are active at `now`, newest first. Ended ones are stored until they expire,
+    /// so it reads up to a thousand.
     pub async fn sessions(&self, user: &User, now: Instant) -> Result<Vec<Session>, StoreError> {
-        Ok(self.sessions_page(user, None, 100, now).await?.items)
+        let (mut sessions, mut position) = (Vec::new(), None);
+        for _ in 0..10 {
+            let page = self.sessions_page(user, position.as_deref(), 100, now).await?;
+            sessions.extend(page.items);
+            position = page.last;
+            if position.is_none() || sessions.len() >= 100 {
+                break;
+            }
+        }
+        sessions.truncate(100);
+        Ok(sessions)
     }
 
     /// The sessions of `user` that are active at `now`, newest first, among at most `limit` after `position`.
@@ -246,7 +266,7 @@ impl Store {
     /// Deletes the known devices of `user`.
     pub async fn delete_devices(&self, user: UserId) -> Result<(), StoreError> {
         let mut tx = self.transaction();
-        tx.remove(Part::Devices, &keys::devices(user));
+        tx.forget_devices(user);
         tx.commit().await.map(|_| ())
     }
 
@@ -272,6 +292,11 @@ impl Store {
 }
 
 impl Transaction {
+    /// Deletes the known devices of `user`.
+    pub fn forget_devices(&mut self, user: UserId) {
+        self.remove(Part::Devices, &keys::devices(user));
+    }
+
     /// Replaces the known devices `before` of `user` by `after`, entry by entry, so that concurrent sign-ins keep each
     /// other's entries.
     pub fn change_devices(
@@ -288,11 +313,11 @@ impl Transaction {
         for (name, at) in changed {
             update = update.set(&[name], number(at));
         }
-        if !update.has_changes() {
-            return;
-        }
         for name in removed {
             update = update.unset(&[name]);
+        }
+        if !update.has_changes() {
+            return;
         }
         let (name, end) = ttl(now.after(login_activity::RETENTION));
         let update = update.set(&[&name], end);

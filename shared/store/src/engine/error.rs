@@ -15,7 +15,7 @@ pub enum StoreError {
     Throttled,
     /// Another transaction held an item of this request; nothing was written.
     TransactionConflict,
-    /// Concurrent changes made every attempt of an optimistic update fail until the deadline; nothing was written.
+    /// Concurrent changes made every attempt of an optimistic update fail; nothing was written.
     UpdateConflict,
     /// No response, or an internal error of DynamoDB: the write may have taken effect.
     Unavailable(String),
@@ -28,7 +28,7 @@ impl fmt::Display for StoreError {
         match self {
             Self::Throttled => out.write_str("the store throttled the request"),
             Self::TransactionConflict => out.write_str("another transaction holds the item"),
-            Self::UpdateConflict => out.write_str("concurrent changes until the deadline"),
+            Self::UpdateConflict => out.write_str("concurrent changes made every attempt fail"),
             Self::Unavailable(cause) => write!(out, "the store is unavailable: {cause}"),
             Self::Unexpected(cause) => write!(out, "unexpected store error: {cause}"),
         }

@@ -15,6 +15,10 @@ const ATTEMPTS: u32 = 5;
 /// Such a request is not retried once this much time has passed.
 const MAX_RETRY_TIME: Duration = Duration::from_millis(1500);
 
+/// Tries of an optimistic update: more would hold the function for seconds, one for each of many requests that change the
+/// same item.
+const UPDATE_TRIES: u32 = 8;
+
 /// The backoff stops growing after this number of attempts.
 const MAX_BACKOFF: u32 = 4;
 
@@ -42,12 +46,14 @@ impl Retries {
         Self { start, deadline: deadline.unwrap_or(start + DEFAULT_TIME), count: 0 }
     }
 
-    /// Waits before the next attempt after `error`, or returns it when it is final or the time is up. Conflicts with
-    /// other requests are retried until the deadline, throttling and missing answers a few times.
+    /// Waits before the next attempt after `error`, or returns it when it is final or the time is up. Conflicts of
+    /// transactions are retried until the deadline, optimistic updates eight times, throttling and missing answers a few
+    /// times.
     pub(crate) async fn pause(&mut self, error: StoreError) -> Result<(), StoreError> {
         self.count += 1;
         let may_retry = match error {
-            StoreError::TransactionConflict | StoreError::UpdateConflict => true,
+            StoreError::TransactionConflict => true,
+            StoreError::UpdateConflict => self.count < UPDATE_TRIES,
             StoreError::Throttled | StoreError::Unavailable(_) => {
                 self.count < ATTEMPTS && self.start.elapsed() <= MAX_RETRY_TIME
             }

@@ -9,12 +9,12 @@ use crate::{CommitOutcome, Part, Store, StoreError, Transaction, retry::Retries}
 
 impl Store {
     /// Calls `attempt`, which reads, decides and prepares a transaction, commits the transaction and returns the
-    /// other value of `attempt`. Repeats this with random delays until the deadline when a condition fails,
-    /// unless `on_failed` maps the part to an error.
+    /// other value of `attempt`. Repeats this with random delays, eight times in all, when a condition fails, unless
+    /// `on_failed` maps the part to an error.
     ///
     /// # Errors
     /// Those of `attempt` and `on_failed`; [`StoreError::UpdateConflict`] when concurrent changes made every attempt
-    /// fail until the deadline.
+    /// fail.
     pub async fn update<T, E: From<StoreError>, A: Future<Output = Result<(Transaction, T), E>>>(
         &self,
         mut attempt: impl FnMut() -> A,

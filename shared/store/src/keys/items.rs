@@ -85,11 +85,8 @@ items! {
             number: &E164 = hashed(number.as_str())
         )
         Records "OPTOUT#{committee}#{number}" "OPTOUT";
-    "one-time code" one_time_code(kind: CodeKind = kind.code(), challenge: &str)
+    "one-time code" code(kind: CodeKind = kind.code(), challenge: Challenge)
         Transient "CODE#{kind}#{challenge}" "CODE";
-    "one-time code for a pending address"
-        pending_code(kind: CodeKind = kind.code(), challenge: &str, user: UserId)
-        Transient "CODE#{kind}#{challenge}" "CODE#{user}" prefix PENDING_CODES;
     "session" session(id: UserId, session: SessionId) Transient "USER#{id}" "SESSION#{session}" prefix SESSIONS;
     "devices and address ranges of sign-ins" devices(id: UserId) Transient "USER#{id}" "DEVICES";
     "one-time password secret, unconfirmed" enrolment(id: UserId) Transient "USER#{id}" "ENROLMENT";
@@ -130,15 +127,6 @@ const fn before_values(pattern: &'static str) -> &'static str {
         end += 1;
     }
     pattern.split_at(end).0
-}
-
-/// The key of a code: several people may wait for a code to one pending address.
-pub(crate) fn code(kind: CodeKind, challenge: Challenge) -> Key {
-    let id = challenge.id.to_string();
-    match challenge.wanted_by {
-        None => one_time_code(kind, &id),
-        Some(user) => pending_code(kind, &id, user),
-    }
 }
 
 /// The key of no item, for reads that only open a connection.

@@ -6,7 +6,6 @@ use std::time::Duration;
 use domain::{
     BatchId, Instant, SmsId, UserId,
     batch::{Batch, Chunk, Progress},
-    outbox::State,
     sms::{RETENTION, Sms, Text},
 };
 use serde::{Deserialize, Serialize};
@@ -96,24 +95,29 @@ impl Transaction {
         self.put_new(Part::NewItem, put);
     }
 
-    /// Deletes `sms` and its text. The condition fails (`Part::Sms`) while the message is being sent.
-    pub fn delete_sms(&mut self, sms: SmsId) {
-        let key = keys::sms(sms);
-        let delete = Write::at(&key)
-            .when("attribute_not_exists(pk) OR card.#status <> :sending")
-            .name("#status", "status")
-            .value(":sending", &State::Sending);
-        self.delete(Part::Sms, delete);
-        self.remove(Part::NewItem, &keys::sms_text(sms))
+    /// Deletes the text of `sms` and takes it off the list of its sender, whose account is erased. The committee keeps the
+    /// record. The condition fails (`Part::Sms`) when there is none.
+    pub fn disown_sms(&mut self, sms: &Sms) {
+        let list = keys::sms_by(sms.sending.user_id).at(sms.sms_id);
+        self.disown(&keys::sms(sms.sms_id), list);
+        self.remove(Part::NewItem, &keys::sms_text(sms.sms_id))
     }
 
-    /// Deletes `batch`, its text and its chunks, but not the messages that were made of chunks before.
-    pub fn delete_batch(&mut self, batch: &Batch) {
+    /// As [`disown_sms`](Self::disown_sms), for `batch` and the chunks that are not expanded into messages yet.
+    pub fn disown_batch(&mut self, batch: &Batch) {
         for number in 0..batch.chunks() {
             self.remove(Part::Chunk, &keys::chunk(batch.batch_id, number));
         }
+        let list = keys::batches_by(batch.sending.user_id).at(batch.batch_id);
+        self.disown(&keys::batch(batch.batch_id), list);
         self.remove(Part::NewItem, &keys::batch_text(batch.batch_id));
-        self.remove(Part::NewItem, &keys::batch(batch.batch_id))
+    }
+
+    fn disown(&mut self, key: &Key, list: IndexKey) {
+        let update = Write::at(key).when("attribute_exists(pk)");
+        let names = list.attributes().into_iter().map(|(name, _)| name);
+        let update = names.fold(update, |update, name| update.unset(&[&name]));
+        self.update(Part::Sms, update);
     }
 }
 

@@ -1,0 +1,149 @@
+//! Guessing codes and passwords from many networks, and locking out others by it.
+
+use std::time::Duration;
+
+use common::{ErrorCode, Message};
+use serde_json::{Value, json};
+use tests::{Answer, PASSWORD, Person, World};
+
+const EMAIL: &str = "admin@example.org";
+const NEW: &str = "le phare de Kelibia";
+
+async fn reset(person: &Person, code: &str) -> Answer {
+    let body = json!({ "email": EMAIL, "code": code, "newPassword": NEW, "confirmPassword": NEW });
+    person.post("/users/reset-password", body).await
+}
+
+fn wrong(code: &str) -> String {
+    let first = if code.starts_with('0') { "1" } else { "0" };
+    format!("{first}{}", &code[1..])
+}
+
+/// Sends five wrong digits from each of four networks.
+async fn guess_twenty_times(world: &World, code: &str) {
+    for _ in 0..4 {
+        let attacker = world.anonymous();
+        for _ in 0..5 {
+            reset(&attacker, &wrong(code)).await.expect_error(ErrorCode::ResetCodeInvalid);
+        }
+    }
+}
+
+#[tokio::test]
+async fn twenty_wrong_digits_a_day_refuse_those_of_all_codes_of_an_account() {
+    let world = World::new().await;
+    world.anonymous().ask_to_reset(EMAIL, "email").await;
+    guess_twenty_times(&world, &world.mailed_code(EMAIL).await).await;
+    world.clock().advance(Duration::from_secs(900));
+    // A new code of another kind.
+    let asked = world.anonymous().ask_to_sign_in(EMAIL, "email").await;
+    let (digits, link) = (world.mailed_code(EMAIL).await, world.mailed_link(EMAIL).await);
+    let pending = world.anonymous().with_token(asked["token"].as_str().unwrap());
+    pending.get(&format!("/auth/passwordless?code={digits}")).await.expect_unauthorized();
+    let answer = world.anonymous().get(&format!("/auth/passwordless?code={link}")).await;
+    answer.expect_success(Message::LoginSuccess);
+    world.clock().advance(Duration::from_secs(86_400));
+    let asked = world.anonymous().ask_to_sign_in(EMAIL, "email").await;
+    let digits = world.mailed_code(EMAIL).await;
+    let pending = world.anonymous().with_token(asked["token"].as_str().unwrap());
+    let answer = pending.get(&format!("/auth/passwordless?code={digits}")).await;
+    answer.expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
+async fn right_link_is_not_refused_after_any_number_of_wrong_codes() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let person = world.anonymous();
+    person.ask_to_reset(EMAIL, "email").await;
+    let (digits, link) = (world.mailed_code(EMAIL).await, world.mailed_link(EMAIL).await);
+    guess_twenty_times(&world, &digits).await;
+    for _ in 0..40 {
+        let body = json!({ "email": EMAIL, "code": "aaaa" });
+        person.post("/users/not-me", body).await.expect_error(ErrorCode::VerificationInvalid);
+        let answer = reset(&person, &wrong(&digits)).await;
+        assert!([400, 429].contains(&answer.status), "{answer:?}");
+    }
+    reset(&person, &digits).await.expect_error(ErrorCode::TooManyAttempts);
+    reset(&person, &link).await.expect_success(Message::PasswordChanged);
+}
+
+async fn expect_signed_in(person: &Person, email: &str) {
+    person.login(email, PASSWORD).await.expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
+async fn wrong_passwords_of_a_guest_lock_out_no_one_who_signed_in_there() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let school = world.anonymous();
+    let (colleague, newcomer) = (world.member().await, world.member().await);
+    let (colleague, newcomer) = (colleague.user().email.as_str(), newcomer.user().email.as_str());
+    expect_signed_in(&school, colleague).await;
+    for number in 0..50 {
+        school.login(&format!("invente{number}@example.org"), PASSWORD).await.expect_unauthorized();
+    }
+    expect_signed_in(&school, colleague).await;
+    school.login(newcomer, PASSWORD).await.expect_error(ErrorCode::TooManyAttempts);
+    // The counter of the account at this network still holds.
+    for _ in 0..10 {
+        school.login(colleague, "wrong password").await.expect_unauthorized();
+    }
+    school.login(colleague, PASSWORD).await.expect_error(ErrorCode::TooManyAttempts);
+}
+
+#[tokio::test]
+async fn wrong_passwords_of_strangers_do_not_lock_out_the_owner_at_home() {
+    let (world, member) = World::with_member().await;
+    let email = member.user().email.as_str();
+    let home = world.anonymous();
+    expect_signed_in(&home, email).await;
+    for _ in 0..10 {
+        let attacker = world.anonymous();
+        for _ in 0..10 {
+            attacker.login(email, "wrong password").await.expect_unauthorized();
+        }
+    }
+    world.anonymous().login(email, PASSWORD).await.expect_error(ErrorCode::TooManyAttempts);
+    expect_signed_in(&home, email).await;
+}
+
+#[tokio::test]
+async fn wrong_passwords_of_one_v6_site_are_counted_together() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let member = world.member().await;
+    let at = |network: u16| world.anonymous().at(&format!("2001:db8:7:{network:x}::1"));
+    // Ten times as many as of one network.
+    for network in 0..10 {
+        for number in 0..50 {
+            let address = format!("invente{network}-{number}@example.org");
+            at(network).login(&address, PASSWORD).await.expect_unauthorized();
+        }
+    }
+    let email = member.user().email.as_str();
+    at(300).login(email, PASSWORD).await.expect_error(ErrorCode::TooManyAttempts);
+    let elsewhere = world.anonymous().at("2001:db8:8::1");
+    elsewhere.login(email, PASSWORD).await.expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
+async fn strangers_do_not_use_up_the_codes_of_the_owner_at_home() {
+    let (world, member) = World::with_member().await;
+    let email = member.user().email.as_str();
+    let home = world.anonymous();
+    expect_signed_in(&home, email).await;
+    for _ in 0..12 {
+        world.anonymous().ask_to_reset(email, "email").await;
+        world.deliver().await;
+        world.clock().advance(Duration::from_secs(900));
+    }
+    let codes = async || {
+        let mails = world.mails(email).await;
+        mails.into_iter().filter(|mail: &Value| mail["text"].to_string().contains("#code=")).count()
+    };
+    assert_eq!(codes().await, 10);
+    world.anonymous().ask_to_reset(email, "email").await;
+    assert_eq!(codes().await, 10);
+    home.ask_to_reset(email, "email").await;
+    assert_eq!(codes().await, 11);
+    home.ask_to_reset(email, "email").await;
+    assert_eq!(codes().await, 11, "one a minute");
+}
