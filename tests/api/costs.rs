@@ -58,6 +58,8 @@ async fn every_endpoint(world: &World) -> Costs {
     let mut costs = Costs(answers.map(|(operation, answer)| (operation, answer.cost)).collect());
     let anonymous = with_open_window(world.anonymous()).await;
     costs.0.insert("GET /nowhere".to_owned(), anonymous.get("/nowhere").await.cost);
+    // First, because links are signed by the clock, which later ones advance.
+    registrations(world, &mut costs).await;
     sign_in(world, &anonymous, &mut costs).await;
     people(world, &mut costs).await;
     one_time_passwords(world, &mut costs).await;
@@ -65,6 +67,29 @@ async fn every_endpoint(world: &World) -> Costs {
     courses(world, &mut costs).await;
     sms(world, &mut costs).await;
     costs
+}
+
+/// The file of an answer, and what a person on a waiting list does.
+async fn registrations(world: &World, costs: &mut Costs) {
+    let settings = crate::registrations::automatic(1, 5);
+    let course = crate::registrations::Course::in_world(world.clone(), settings).await;
+    let question = json!({ "language": "FR", "question": "Diplôme ?", "questionType": "FILE" });
+    let question = course.ask(question).await;
+    let member = with_open_window(world.member().await).await;
+    let payload = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
+    let file = crate::files::uploaded_file(&member, payload, b"hallo").await;
+    let body = json!({ "answers": { &question: file } });
+    member.post(&course.path(""), body).await.expect_created();
+    let path = format!("{}/files/{question}", course.path_of(&member));
+    let route = "GET /registrations/{courseId}/{userId}/files/{questionId}";
+    let shown = costs.record(route, &member.get(&path).await);
+    let url = shown["file"]["url"].as_str().unwrap();
+    let (status, _, body) = crate::files::fetch(url).await;
+    assert_eq!(status, 200, "{body:?}");
+    let waiting = course.registered().await.0;
+    let cancel = format!("{}/cancel", course.path_of(&waiting));
+    waiting.post(&cancel, json!({})).await.expect_ok();
+    course.trainer.get(&course.path("")).await.expect_ok();
 }
 
 /// Permissions that are never used: without `s3:ListBucket`, S3 answers 403 instead of 404 for a missing object.

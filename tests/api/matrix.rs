@@ -37,6 +37,7 @@ fn body(operation: &Operation) -> Value {
         "POST /courses/questions/{courseId}" => {
             json!({ "questions": [{ "language": "FR", "question": "?", "questionType": "FILE" }] })
         }
+        "POST /registrations/{courseId}/cancel-course" => json!({ "reason": "?" }),
         "POST /cpanel/subdomain" => {
             json!({ "domain": "blog", "rootdomain": "formation.example.org" })
         }
@@ -70,7 +71,10 @@ fn calls_of(operation: &Operation) -> Vec<Call> {
         needs_recent_sign_in: document["x-recent-sign-in"] == true,
     };
     let mut calls = Vec::new();
-    if operation.path.contains("{userId}") {
+    if operation.path.contains("{courseId}") && operation.path.contains("{userId}") {
+        let path = operation.path.replace("{courseId}", "{draft}").replace("{userId}", "{other}");
+        calls.push(call(&operation.access, path.replace("{questionId}", "x")));
+    } else if operation.path.contains("{userId}") {
         for id in user {
             calls.push(call(&operation.access, operation.path.replace("{userId}", id)));
         }
@@ -175,6 +179,25 @@ fn refused_by(call: &Call, caller: &Caller, other: &Other) -> Option<u16> {
         "see-course" if !of_committee(&[Grant::CoursesWrite, Grant::CoursesPublish]) => Some(404),
         "see-course" => unless(caller.is_verified),
         "write-course" => about_draft(Grant::CoursesWrite, Grant::CoursesPublish),
+        "register" if stopped => Some(403),
+        "register" if !of_committee(&[Grant::CoursesWrite, Grant::CoursesPublish]) => Some(404),
+        "register" => None,
+        // The other account is not registered for the draft.
+        "registration" => Some(if caller.is_verified { 404 } else { 403 }),
+        "decide-registration" => {
+            let is_writer = caller.profile >= Profile::Trainer || has(Grant::CoursesWrite);
+            Some(if is_writer && !stopped { 404 } else { 403 })
+        }
+        "read-registrations" => {
+            let is_writer = caller.profile >= Profile::Trainer || has(Grant::CoursesWrite);
+            if !is_writer || !caller.is_verified {
+                Some(403)
+            } else if of_committee(&[Grant::CoursesWrite]) {
+                None
+            } else {
+                Some(if of_committee(&[Grant::CoursesPublish]) { 403 } else { 404 })
+            }
+        }
         "publish-course" => about_draft(Grant::CoursesPublish, Grant::CoursesWrite),
         "sms:send" => unless(!stopped && may(Grant::SmsSend)),
         "sms:bulk" => unless(!stopped && may(Grant::SmsBulk)),
@@ -348,7 +371,9 @@ fn changed_by(state: State, call: &Call) -> Option<(u16, &'static str)> {
     let access = if is_own { "session" } else { call.access.as_str() };
     let writes = [
         "change-opt-outs",
+        "decide-registration",
         "edit-user",
+        "register",
         "upload-files",
         "publish-course",
         "write-course",

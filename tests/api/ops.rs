@@ -60,9 +60,9 @@ async fn keys_are_created_once_and_found_by_each_function() {
     let world = World::new().await;
     let parameters = parameters(&world);
     let problems = async || ops::problems(&parameters, DEV, &[]).await.unwrap();
-    assert_eq!(problems().await.len(), 22, "{:?}", problems().await);
+    assert_eq!(problems().await.len(), 25, "{:?}", problems().await);
     let made = ops::make(&parameters, DEV, world.clock()).await.unwrap();
-    assert_eq!((made.made.len(), made.kept), (23, 0));
+    assert_eq!((made.made.len(), made.kept), (26, 0));
     assert_eq!(problems().await, [""; 0]);
     let token = ops::problems(&parameters, DEV, &[Key::CpanelToken]).await.unwrap();
     assert_eq!(token, ["/halqa/dev/cpanel/CPANEL_TOKEN is not in SSM."]);

@@ -21,7 +21,7 @@ use tokio::{
     task::{LocalSet, spawn_local},
 };
 
-const FUNCTIONS: [&str; 13] = [
+const FUNCTIONS: [&str; 14] = [
     "auth",
     "committees",
     "courses",
@@ -31,6 +31,7 @@ const FUNCTIONS: [&str; 13] = [
     "files",
     "otp",
     "passkeys",
+    "registrations",
     "sms",
     "team",
     "users",

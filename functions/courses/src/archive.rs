@@ -1,10 +1,13 @@
 //! `DELETE /courses/{courseId}`: archives a course. Only its writers can still read it.
 
 use axum::extract::State;
-use common::{ApiResult, Message, Now, Path, Permitted, rights::WriteCourses, success};
+use common::{
+    ApiResult, Message, Now, Path, Permitted, course_rights::writable, rights::WriteCourses,
+    success,
+};
 use domain::{CourseId, course::CourseState};
 
-use crate::{CourseResponse, Courses, rights::writable};
+use crate::{CourseResponse, Courses};
 
 pub(crate) async fn archive(
     State(courses): State<Courses>,

@@ -2,20 +2,19 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, Permitted, etag_of, if_match_holds,
-    if_none_match_holds, input, integer, rights::WriteCourses, success,
+    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, Permitted,
+    course_rights::changeable, etag_of, if_match_holds, if_none_match_holds, input, integer,
+    rights::WriteCourses, success,
 };
 use domain::{
     CourseId, Instant,
     course::{Course, CourseState},
-    question::placed,
     user::User,
 };
 use http::{HeaderMap, header};
 
 use crate::{
-    CourseResponse, CourseWithQuestions, Courses, content::Content, publication_errors, ready,
-    rights::changeable,
+    CourseResponse, Courses, ShowCourseResponse, content::Content, publication_errors, ready,
 };
 
 input! {
@@ -111,11 +110,11 @@ impl Courses {
         if !headers.contains_key(header::IF_MATCH) && !headers.contains_key(header::IF_NONE_MATCH) {
             return Ok(Stored { course: self.store.course(id).await?, etag: None });
         }
-        let Some((course, questions)) = self.store.course_with_questions(id).await? else {
+        let Some(full) = self.store.full_course(id).await? else {
             return Ok(Stored { course: None, etag: None });
         };
-        let etag =
-            etag_of(CourseWithQuestions { course: course.clone(), questions: placed(questions) })?;
+        let course = full.course.clone();
+        let etag = etag_of(ShowCourseResponse::from(full))?;
         Ok(Stored { course: Some(course), etag: Some(etag) })
     }
 }

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    ApiResult, ErrorCode, Input, Message, Now, Path, Permitted, input, rights::WriteCourses,
-    success, text,
+    ApiResult, ErrorCode, Input, Message, Now, Path, Permitted, course_rights::writable, input,
+    rights::WriteCourses, success, text,
 };
 use domain::{
     CourseId, Line, QuestionId,
@@ -12,7 +12,7 @@ use domain::{
 };
 use identity::random;
 
-use crate::{CourseWithQuestions, Courses, rights::writable};
+use crate::{CourseWithQuestions, Courses};
 
 input! {
     pub(crate) struct CopyCourseRequest {
@@ -28,9 +28,8 @@ pub(crate) async fn copy(
     Path(id): Path<CourseId>,
     Input(request): Input<CopyCourseRequest>,
 ) -> ApiResult<CourseWithQuestions> {
-    let found = courses.store.course_with_questions(id).await?;
-    let (source, questions) = found.ok_or(ErrorCode::CourseNotFound)?;
-    let source = writable(Some(source), &writer.person)?;
+    let full = courses.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
+    let (source, questions) = (writable(Some(full.course), &writer.person)?, full.questions);
     let actor = &writer.person.user;
     let course_id = CourseId::new(random::id(now));
     let course = source.copied_to(course_id, request.course_title, actor.user_id, now);

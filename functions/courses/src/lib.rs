@@ -9,7 +9,6 @@ mod create;
 mod publish;
 mod question;
 mod questions;
-mod rights;
 mod search_all;
 mod show;
 mod to_draft;
@@ -19,12 +18,13 @@ use domain::{
     CourseId, Instant,
     audit::AuditEntry,
     course::{Course, CourseState},
-    question::PlacedQuestion,
+    question::{PlacedQuestion, placed},
+    registration::RegistrationSettings,
 };
 use identity::random;
 use runtime::{ConfigError, Key};
 use serde::Serialize;
-use store::{Setup, Store};
+use store::{FullCourse, Part, Setup, Store};
 
 /// The keys that `courses` reads at start.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
@@ -88,7 +88,9 @@ impl Courses {
             tx.record_audit(&audit);
             Ok::<_, ApiError>((tx, (after, true)))
         };
-        self.store.update(transition, |_| None).await
+        let has_registrations =
+            |part| (part == Part::Seats).then(|| ErrorCode::CourseHasRegistrations.into());
+        self.store.update(transition, has_registrations).await
     }
 
     /// Checks that `course` and its committee are ready. The committee needs no read if it is that of `person`, which
@@ -138,6 +140,20 @@ fn publication_errors(course: &Course) -> Vec<FieldError> {
 #[derive(Serialize)]
 pub(crate) struct CourseResponse {
     course: Course,
+}
+
+#[derive(Serialize)]
+pub(crate) struct ShowCourseResponse {
+    course: Course,
+    questions: Vec<PlacedQuestion>,
+    registration: RegistrationSettings,
+}
+
+impl From<FullCourse> for ShowCourseResponse {
+    fn from(full: FullCourse) -> Self {
+        let FullCourse { course, questions, settings } = full;
+        Self { course, questions: placed(questions), registration: settings }
+    }
 }
 
 #[derive(Serialize)]

@@ -1,10 +1,13 @@
 //! `GET` and `POST /courses/{courseId}/publish`: makes a course visible to all accounts.
 
 use axum::extract::State;
-use common::{ApiResult, Message, Now, Path, Permitted, rights::PublishCourses, success};
+use common::{
+    ApiResult, Message, Now, Path, Permitted, course_rights::publishable, rights::PublishCourses,
+    success,
+};
 use domain::{CourseId, course::CourseState};
 
-use crate::{CourseResponse, Courses, rights::publishable};
+use crate::{CourseResponse, Courses};
 
 /// Once the course's committee is closed, no request that begins afterwards publishes it.
 pub(crate) async fn publish(

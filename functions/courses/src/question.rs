@@ -2,8 +2,11 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, Empty, ErrorCode, Input, Message, Now, Path, Permitted, SignedIn, input,
-    integer, ok, rights::WriteCourses, success,
+    ApiError, ApiResult, Empty, ErrorCode, Input, Message, Now, Path, Permitted, SignedIn,
+    course_rights::{changeable, visible},
+    input, integer, ok,
+    rights::WriteCourses,
+    success,
 };
 use domain::{
     CourseId, QuestionId,
@@ -11,12 +14,9 @@ use domain::{
     question::{PlacedQuestion, Question, QuestionContent, placed},
 };
 use serde::Serialize;
+use store::Part;
 
-use crate::{
-    Courses,
-    questions::wording,
-    rights::{changeable, visible},
-};
+use crate::{Courses, questions::wording};
 
 input! {
     pub(crate) struct UpdateQuestionRequest {
@@ -38,15 +38,15 @@ pub(crate) async fn show(
     person: SignedIn,
     Path((course, id)): Ids,
 ) -> ApiResult<QuestionResponse> {
-    let found = courses.store.course_with_questions(course).await?;
-    let (course, questions) = found.ok_or(ErrorCode::CourseNotFound)?;
-    visible(Some(course), &person)?;
-    let place = place_of(id, &questions)?;
-    let question = placed(questions).swap_remove(place);
+    let full = courses.store.full_course(course).await?.ok_or(ErrorCode::CourseNotFound)?;
+    visible(Some(full.course), &person)?;
+    let place = place_of(id, &full.questions)?;
+    let question = placed(full.questions).swap_remove(place);
     ok(QuestionResponse { question })
 }
 
-/// Replaces the content of the question; without `order` it keeps its position.
+/// Replaces the content of the question; without `order` it keeps its position. Once somebody has registered for the
+/// course, its type and language are fixed: answers would no longer fit.
 pub(crate) async fn change(
     State(courses): State<Courses>,
     Now(now): Now,
@@ -57,7 +57,10 @@ pub(crate) async fn change(
     let change = || async {
         let (before, mut questions) = courses.changeable(&writer, course).await?;
         let place = place_of(id, &questions)?;
-        let question = Question { wording: request.wording.clone(), ..questions.remove(place) };
+        let former = questions.remove(place);
+        let kind = |wording: &QuestionContent| (wording.question_type, wording.language.clone());
+        let is_other_kind = kind(&former.wording) != kind(&request.wording);
+        let question = Question { wording: request.wording.clone(), ..former };
         let order = request.order.map_or(place + 1, |order| order.try_into().unwrap_or(usize::MAX));
         let order = order.clamp(1, questions.len() + 1);
         questions.insert(order - 1, question.clone());
@@ -66,9 +69,13 @@ pub(crate) async fn change(
         }
         let mut tx = courses.store.transaction();
         tx.set_questions(&before.summary, questions, now);
+        if is_other_kind {
+            tx.change_question_type(course);
+        }
         Ok::<_, ApiError>((tx, PlacedQuestion { question, order }))
     };
-    let question = courses.store.update(change, |_| None).await?;
+    let is_fixed = |part| (part == Part::Seats).then(|| ErrorCode::QuestionTypeFixed.into());
+    let question = courses.store.update(change, is_fixed).await?;
     success(Message::QuestionUpdated, QuestionResponse { question })
 }
 
@@ -101,8 +108,7 @@ impl Courses {
         writer: &Permitted<WriteCourses>,
         id: CourseId,
     ) -> Result<(Course, Vec<Question>), ApiError> {
-        let found = self.store.course_with_questions(id).await?;
-        let (course, questions) = found.ok_or(ErrorCode::CourseNotFound)?;
-        Ok((changeable(Some(course), &writer.person)?, questions))
+        let full = self.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
+        Ok((changeable(Some(full.course), &writer.person)?, full.questions))
     }
 }

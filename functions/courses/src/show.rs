@@ -1,18 +1,29 @@
-//! `GET /courses/{courseId}`: returns a course with its questions.
+//! `GET /courses/{courseId}`: returns a course with its questions and the settings of its registrations.
 
 use axum::extract::State;
-use common::{ApiResult, ErrorCode, Path, SignedIn, ok};
-use domain::{CourseId, question::placed};
+use common::{
+    ApiResult, ErrorCode, Path, SignedIn,
+    course_rights::{may_write, visible},
+    ok,
+};
+use domain::{CourseId, registration::RegistrationState};
 
-use crate::{CourseWithQuestions, Courses, rights::visible};
+use crate::{Courses, ShowCourseResponse};
 
 pub(crate) async fn show(
     State(courses): State<Courses>,
     person: SignedIn,
     Path(id): Path<CourseId>,
-) -> ApiResult<CourseWithQuestions> {
-    let (course, questions) =
-        courses.store.course_with_questions(id).await?.ok_or(ErrorCode::CourseNotFound)?;
-    let course = visible(Some(course), &person)?;
-    ok(CourseWithQuestions { course, questions: placed(questions) })
+) -> ApiResult<ShowCourseResponse> {
+    let full = courses.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
+    visible(Some(full.course.clone()), &person)?;
+    let mut response = ShowCourseResponse::from(full);
+    let summary = &response.course.summary;
+    if response.registration.join_info.is_some() && !may_write(summary, &person) {
+        let own = courses.store.registration(id, person.user.user_id).await?;
+        if own.is_none_or(|own| own.card.state != RegistrationState::Confirmed) {
+            response.registration.join_info = None;
+        }
+    }
+    ok(response)
 }

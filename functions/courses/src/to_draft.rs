@@ -1,10 +1,13 @@
 //! `GET` and `POST /courses/{courseId}/to-draft`: makes a published course a draft again.
 
 use axum::extract::State;
-use common::{ApiResult, Message, Now, Path, Permitted, rights::PublishCourses, success};
+use common::{
+    ApiResult, Message, Now, Path, Permitted, course_rights::publishable, rights::PublishCourses,
+    success,
+};
 use domain::{CourseId, course::CourseState};
 
-use crate::{CourseResponse, Courses, rights::publishable};
+use crate::{CourseResponse, Courses};
 
 pub(crate) async fn to_draft(
     State(courses): State<Courses>,

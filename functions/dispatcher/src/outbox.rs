@@ -97,6 +97,14 @@ impl Dispatcher {
         if user.is_none() && *to != Recipient::NoAccount && !notification.is_of_closed_account() {
             return Ok(Plan::Skip(SendOutcome::closed()));
         }
+        if let Notification::Registration(notice) = notification {
+            let registration = self.0.store.registration(notice.course_id, *about).await?;
+            let state_version = registration.map_or(0, |one| one.details.state_version);
+            if state_version != notice.version {
+                let reason = "the registration has changed again";
+                return Ok(Plan::Skip(SendOutcome::not_notified(reason)));
+            }
+        }
         Ok(match to.clone() {
             // Queued for an unknown address, so that the request costs the same as for a known one.
             Recipient::NoAccount => Plan::Skip(SendOutcome::Sent),
@@ -154,6 +162,9 @@ fn limit(
                 .then(|| Counter::of(limits::CODES_TO_STOPPED, to))
         }
         Notification::NewDevice { .. } => Some(Counter::of(limits::NEW_DEVICES, to)),
+        Notification::Registration(_) => {
+            user.map(|user| Counter::of(limits::REGISTRATION_MAILS, user.user_id))
+        }
         _ if user.is_some_and(|user| user.is_mailbox_verified) => None,
         other => {
             let key = format!("{} {to}", other.kind());

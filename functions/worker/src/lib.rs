@@ -1,29 +1,33 @@
 //! Background work other than codes, mails and single text messages: expands batches into messages and sends them,
-//! updates the search entries of courses, handles pending uploads and deleted files, deletes the data of erased users,
+//! updates the search entries of courses, gives free seats to people who wait, handles pending uploads and deleted files, deletes the data of erased users,
 //! records delivery receipts of text messages, and stops mails to addresses that bounce or complain.
 
 mod feedback;
 mod files;
 mod forget;
 mod receipts;
+mod seats;
 mod sweep;
 
 use std::sync::Arc;
 
 use background::{DueWork, Event, Handled, MessageSender, Record, handle_records};
 use domain::{CourseId, FileId, UserId};
+use identity::outbox::OutboxSealer;
 #[cfg(feature = "lambda")]
 use runtime::Settings;
 use runtime::{Clock, ConfigError, Error, Key};
 use storage::Objects;
 use store::{Setup, Store, keys::DueList};
 
-/// The secret keys that this function reads from SSM: none.
-pub const KEYS: &[Key] = &[];
+use crate::seats::Retention;
+
+/// The secret keys that this function reads from SSM.
+pub const KEYS: &[Key] = &[Key::Outbox];
 
 /// The lists of pending work whose stream records this function receives.
 pub const STREAM_LISTS: &[DueList] =
-    &[DueList::Chunks, DueList::Erase, DueList::Files, DueList::Words];
+    &[DueList::Chunks, DueList::Erase, DueList::Files, DueList::Courses];
 
 /// The state of the function. Clones share it.
 #[derive(Clone)]
@@ -34,6 +38,8 @@ struct Services {
     sender: MessageSender,
     due: DueWork,
     objects: Objects,
+    outbox: OutboxSealer,
+    retention: Retention,
     clock: Clock,
 }
 
@@ -45,6 +51,8 @@ enum Task {
     Erase(UserId),
     /// Update the search entries of a course.
     Index(CourseId),
+    /// Do what is left to do with the seats of a course.
+    Seat(CourseId),
     /// Handle a pending upload or a deleted file.
     Settle(FileId),
 }
@@ -52,7 +60,7 @@ enum Task {
 impl Task {
     /// The lists of the tasks.
     const LISTS: [DueList; 5] =
-        [DueList::Chunks, DueList::Erase, DueList::Unverified, DueList::Words, DueList::Files];
+        [DueList::Chunks, DueList::Erase, DueList::Unverified, DueList::Courses, DueList::Files];
 
     /// The task for the item with the partition key `pk` in `list`.
     fn of(list: DueList, pk: &str) -> Option<Self> {
@@ -60,7 +68,8 @@ impl Task {
         match list {
             DueList::Chunks => Some(Self::Expand(pk.to_owned())),
             DueList::Erase | DueList::Unverified => Some(Self::Erase(UserId::or_none(id))),
-            DueList::Words => Some(Self::Index(CourseId::or_none(id))),
+            DueList::Courses if pk.starts_with("SEATS#") => Some(Self::Seat(CourseId::or_none(id))),
+            DueList::Courses => Some(Self::Index(CourseId::or_none(id))),
             DueList::Files => Some(Self::Settle(FileId::or_none(id))),
             _ => None,
         }
@@ -73,7 +82,7 @@ impl Task {
         let is_for_stream = match task {
             Self::Expand(_) => record.is_new(),
             Self::Settle(_) => !record.is_new(),
-            Self::Erase(_) | Self::Index(_) => true,
+            Self::Erase(_) | Self::Index(_) | Self::Seat(_) => true,
         };
         is_for_stream.then_some(task)
     }
@@ -89,7 +98,8 @@ pub async fn start(settings: Settings) -> Result<Worker, ConfigError> {
 }
 
 impl Worker {
-    /// Builds the worker from the setting `FILES_BUCKET` and those of [`MessageSender`].
+    /// Builds the worker from the settings `FILES_BUCKET`, `ANSWERS_RETENTION_DAYS` and `REGISTRATIONS_RETENTION_DAYS`, the
+    /// key of the outbox, and the settings of [`MessageSender`].
     ///
     /// # Errors
     /// The first of them that is missing or invalid.
@@ -99,6 +109,11 @@ impl Worker {
             sender: MessageSender::new(setup)?,
             due: DueWork::new(setup),
             objects: Objects::new(&setup.aws, &setup.settings)?,
+            outbox: setup.keys.parse(Key::Outbox)?,
+            retention: Retention {
+                answers: setup.settings.days("ANSWERS_RETENTION_DAYS", 365)?,
+                cards: setup.settings.days("REGISTRATIONS_RETENTION_DAYS", 1095)?,
+            },
             clock: setup.clock.clone(),
         })))
     }
@@ -130,6 +145,7 @@ impl Worker {
             Task::Expand(pk) => Ok(store.expand_chunk(&pk, clock.now()).await?),
             Task::Erase(id) => self.delete_user_data(id).await,
             Task::Index(id) => Ok(store.index_course(id).await?),
+            Task::Seat(id) => self.settle_seats(id).await,
             Task::Settle(id) => self.settle_file(id).await,
         }
     }

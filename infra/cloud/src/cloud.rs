@@ -38,7 +38,7 @@ use crate::{
 /// The name of the bucket.
 pub const BUCKET: &str = "halqa-files";
 /// The functions with access to the bucket.
-const ROLES: [&str; 3] = ["files", "users", "worker"];
+const ROLES: [&str; 4] = ["files", "registrations", "users", "worker"];
 
 /// A function to which the stream is delivered, each by an event source mapping of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -169,7 +169,7 @@ impl LocalSettings {
         let mut settings = self.clone();
         settings.set("AWS_ACCESS_KEY_ID", cloud.key_of(role));
         let mut setup = Setup::new(Startup::of_settings(settings.settings(), clock)?)?;
-        if ["files", "users"].contains(&role) {
+        if ["files", "registrations", "users"].contains(&role) {
             for (name, value) in cloud.files_key_of(role) {
                 settings.set(name, value);
             }

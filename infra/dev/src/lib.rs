@@ -22,7 +22,7 @@ const OPENAPI: &str = include_str!("../../api/openapi.yaml");
 type RoutesOf = fn(&Setup) -> Result<Routes, ConfigError>;
 
 /// The functions that have routes, with their names.
-const FUNCTIONS: [(&str, RoutesOf); 11] = [
+const FUNCTIONS: [(&str, RoutesOf); 12] = [
     ("auth", auth::routes),
     ("otp", otp::routes),
     ("passkeys", passkeys::routes),
@@ -30,6 +30,7 @@ const FUNCTIONS: [(&str, RoutesOf); 11] = [
     ("team", team::routes),
     ("committees", committees::routes),
     ("courses", courses::routes),
+    ("registrations", registrations::routes),
     ("files", files::routes),
     ("sms", sms::routes),
     ("cpanel", cpanel::routes),

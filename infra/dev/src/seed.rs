@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use domain::{
-    BatchId, Instant, Profile,
+    BatchId, CourseId, Instant, Profile, UserId,
     batch::{Batch, Chunk, Entry},
     committee::Committee,
     course::Course,
@@ -16,6 +16,7 @@ use domain::{
     outbox::State,
     passkey::Passkey,
     question::Question,
+    registration::{Mode, Registration, RegistrationSettings, RegistrationState},
     session::Session,
     sms::{OptOut, Recipient, Sms, Text},
     user::User,
@@ -24,7 +25,9 @@ use identity::password::Hasher;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use storage::{Objects, file_key, upload_key};
-use store::{CommitOutcome, NewUser, Outbound, Reservation, Setup, Store, Transaction, chunk_pk};
+use store::{
+    CommitOutcome, NewUser, Outbound, Reservation, SeatRule, Setup, Store, Transaction, chunk_pk,
+};
 
 use self::records::all;
 use cloud::LocalError;
@@ -44,6 +47,25 @@ struct Message {
     #[serde(flatten)]
     sms: Sms,
     message: Text,
+}
+
+/// Who is registered for which course.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RegistrationSeed {
+    #[serde(rename = "courseID")]
+    course_id: CourseId,
+    #[serde(rename = "userIDs")]
+    user_ids: Vec<UserId>,
+}
+
+impl RegistrationSeed {
+    fn read() -> Result<Self, LocalError> {
+        let own: Value = serde_json::from_str(include_str!("seed.json"))
+            .map_err(|error| LocalError::new(error.to_string()))?;
+        serde_json::from_value(own["registrations"].clone())
+            .map_err(|error| LocalError::new(error.to_string()))
+    }
 }
 
 /// A batch of the demonstration data, with its text.
@@ -157,6 +179,7 @@ pub async fn fill(setup: &Setup) -> Result<(), LocalError> {
     }
     add_sessions(store, now).await?;
     add_courses(store).await?;
+    add_registrations(store, &people, now).await?;
     add_files(setup, now).await?;
     add_messages(store, now).await
 }
@@ -193,6 +216,30 @@ async fn add_courses(store: &Store) -> Result<(), LocalError> {
         let own: Vec<Question> = own.cloned().collect();
         course.summary.question_count = own.len().try_into().unwrap_or(u32::MAX);
         commit(store, |tx| tx.new_course(&course, own)).await?;
+    }
+    Ok(())
+}
+
+/// People ask to be registered for the course of the examples; the committee has not decided yet.
+async fn add_registrations(store: &Store, people: &[User], now: Instant) -> Result<(), LocalError> {
+    let own = RegistrationSeed::read()?;
+    let Some(course) = store.course(own.course_id).await? else {
+        return Ok(());
+    };
+    let settings = RegistrationSettings {
+        mode: Mode::Manual,
+        capacity: Some(24),
+        updated_at: Some(now),
+        ..RegistrationSettings::default()
+    };
+    commit(store, |tx| tx.set_registration_settings(&course.summary, &settings, now)).await?;
+    for id in own.user_ids {
+        let Some(user) = people.iter().find(|user| user.user_id == id) else { continue };
+        let number = store.next_number(own.course_id).await?;
+        let place = (number, RegistrationState::Pending);
+        let registration = Registration::new(None, own.course_id, user, place, now);
+        commit(store, |tx| tx.move_registration(None, &registration, SeatRule::None, u64::MAX))
+            .await?;
     }
     Ok(())
 }

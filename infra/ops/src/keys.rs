@@ -15,7 +15,7 @@ use store::Setup;
 use crate::{Parameters, Stage};
 
 /// The functions, each with the keys that it reads at start.
-const FUNCTIONS: [(&str, &[Key]); 14] = [
+const FUNCTIONS: [(&str, &[Key]); 15] = [
     ("auth", auth::KEYS),
     ("canary", canary::KEYS),
     ("committees", committees::KEYS),
@@ -26,6 +26,7 @@ const FUNCTIONS: [(&str, &[Key]); 14] = [
     ("files", files::KEYS),
     ("otp", otp::KEYS),
     ("passkeys", passkeys::KEYS),
+    ("registrations", registrations::KEYS),
     ("sms", sms::KEYS),
     ("team", team::KEYS),
     ("users", users::KEYS),

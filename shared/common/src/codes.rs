@@ -74,6 +74,17 @@ table! {
         QuestionsAdded      200 "QUESTIONS_ADDED_MESSAGE"            "Les questions ont été ajoutées."
         QuestionUpdated     200 "QUESTION_UPDATED_MESSAGE"           "La question a été modifiée."
         QuestionDeleted     200 "QUESTION_DELETED_MESSAGE"           "La question a été supprimée."
+        RegistrationSettings 200 "REGISTRATION_SETTINGS_UPDATED_MESSAGE" "Les réglages des inscriptions ont été enregistrés."
+        RegistrationConfirmed 201 "REGISTRATION_CONFIRMED_MESSAGE"   "Votre inscription est confirmée."
+        RegistrationWaitlisted 201 "REGISTRATION_WAITLISTED_MESSAGE" "Le cours est complet. Vous êtes sur la liste d’attente."
+        RegistrationPending 201 "REGISTRATION_PENDING_MESSAGE"       "Votre demande d’inscription a été transmise au comité."
+        AlreadyRegistered   200 "ALREADY_REGISTERED_MESSAGE"         "Vous êtes déjà inscrit à ce cours."
+        RegistrationUpdated 200 "REGISTRATION_UPDATED_MESSAGE"       "L’inscription a été modifiée."
+        RegistrationCancelled 200 "REGISTRATION_CANCELLED_MESSAGE"   "L’inscription a été annulée."
+        RegistrationApproved 200 "REGISTRATION_APPROVED_MESSAGE"     "L’inscription a été acceptée."
+        RegistrationRejected 200 "REGISTRATION_REJECTED_SUCCESS_MESSAGE" "L’inscription a été refusée."
+        // Also an error, with the same text.
+        CourseCancelled     200 "COURSE_CANCELLED_MESSAGE"           "Le cours a été annulé."
         FileCreated         201 "FILE_CREATED_MESSAGE"               "Le fichier peut maintenant être envoyé."
         FileReady           200 "FILE_READY_MESSAGE"                 "Le fichier est prêt."
         FileDeleted         200 "FILE_DELETED_MESSAGE"               "Le fichier a été supprimé."
@@ -115,6 +126,7 @@ table! {
         AvatarInvalid        400 "AVATAR_INVALID_MESSAGE"            "Cette image ne peut pas servir de photo de profil. Choisissez un fichier PNG, JPEG ou WebP (avec perte, non animé) d’au plus 16 mégapixels."
         CourseNotReady       400 "COURSE_NOT_READY_MESSAGE"          "Il manque à ce cours des informations nécessaires à sa publication."
         QuestionsLimit       400 "QUESTIONS_LIMIT_MESSAGE"           "Un cours contient au plus 200 questions, dont les textes ne dépassent pas 300 ko au total."
+        AnswersLimit         400 "ANSWERS_LIMIT_MESSAGE"             "Les réponses sont trop longues : elles ne dépassent pas 64 Ko au total."
         RecipientOptedOut    400 "RECIPIENT_OPTED_OUT_MESSAGE"       "Ce destinataire ne souhaite plus recevoir de messages."
         SmsBulkRejected      400 "SMS_BULK_REJECTED_MESSAGE"         "Aucun destinataire n’a pu être accepté."
         LimitInvalid         400 "LIMIT_INVALID_MESSAGE"             "La limite doit être un nombre entier de 1 à 100."
@@ -131,6 +143,7 @@ table! {
         CommitteeNotFound    404 "COMMITTEE_NOT_FOUND_MESSAGE"       "Ce comité n’existe pas."
         CourseNotFound       404 "COURSE_NOT_FOUND_MESSAGE"          "Ce cours n’existe pas."
         QuestionNotFound     404 "QUESTION_NOT_FOUND_MESSAGE"        "Cette question n’existe pas."
+        RegistrationNotFound 404 "REGISTRATION_NOT_FOUND_MESSAGE"    "Cette inscription n’existe pas."
         FileNotFound         404 "FILE_NOT_FOUND_MESSAGE"            "Ce fichier n’existe pas."
         SmsNotFound          404 "SMS_NOT_FOUND_MESSAGE"             "Ce message n’existe pas."
         BatchNotFound        404 "BATCH_NOT_FOUND_MESSAGE"           "Cet envoi n’existe pas."
@@ -144,6 +157,20 @@ table! {
         EmailTaken           409 "EMAIL_ALREADY_USED_MESSAGE"        "Cette adresse e-mail est déjà utilisée."
         PasskeyAlreadyRegistered 409 "PASSKEY_ALREADY_REGISTERED_MESSAGE" "Cette clé d’accès est déjà enregistrée."
         CourseArchived       409 "COURSE_ARCHIVED_MESSAGE"           "Ce cours est archivé et ne peut plus être modifié."
+        CourseCancelled      409 "COURSE_CANCELLED_MESSAGE"          "Le cours a été annulé."
+        CourseFull           409 "COURSE_FULL_MESSAGE"               "Le cours et sa liste d’attente sont complets."
+        CourseHasRegistrations 409 "COURSE_HAS_REGISTRATIONS_MESSAGE" "Des personnes sont inscrites à ce cours. Annulez d’abord le cours ou les inscriptions."
+        CapacityTooLow       409 "CAPACITY_TOO_LOW_MESSAGE"          "Plus de personnes sont déjà inscrites. Annulez d’abord des inscriptions."
+        RegistrationDisabled 409 "REGISTRATION_DISABLED_MESSAGE"     "Ce cours ne prend pas d’inscriptions."
+        RegistrationNotOpen  409 "REGISTRATION_NOT_OPEN_MESSAGE"     "Les inscriptions ne sont pas encore ouvertes."
+        RegistrationClosed   409 "REGISTRATION_CLOSED_MESSAGE"       "Les inscriptions sont closes."
+        RegistrationRejected 409 "REGISTRATION_REJECTED_MESSAGE"     "Le comité a refusé votre inscription à ce cours."
+        RegistrationsLimit   409 "REGISTRATIONS_LIMIT_MESSAGE"       "Vous avez atteint le nombre maximal d’inscriptions."
+        RegistrationEnded    409 "REGISTRATION_ENDED_MESSAGE"        "Cette inscription n’est plus active."
+        RegistrationConfirmed 409 "REGISTRATION_CONFIRMED_ALREADY_MESSAGE" "Cette inscription est déjà confirmée : elle peut seulement être annulée."
+        CancellationClosed   409 "CANCELLATION_CLOSED_MESSAGE"       "Le délai d’annulation est dépassé. Adressez-vous au comité."
+        EditClosed           409 "EDIT_CLOSED_MESSAGE"               "Le cours a commencé : l’inscription ne peut plus être modifiée."
+        QuestionTypeFixed    409 "QUESTION_TYPE_FIXED_MESSAGE"       "Des personnes se sont déjà inscrites : le type et la langue de cette question ne changent plus."
         FileQuotaExceeded    409 "FILE_QUOTA_EXCEEDED_MESSAGE"       "Votre espace de stockage ne suffit pas pour ce fichier."
         FileNotUploaded      409 "FILE_NOT_UPLOADED_MESSAGE"         "Le contenu de ce fichier n’a pas encore été reçu. Envoyez-le, puis réessayez."
         IdempotencyKeyReused 409 "IDEMPOTENCY_KEY_REUSED_MESSAGE"    "Cette clé d’idempotence a déjà servi pour une autre requête."
@@ -186,7 +213,7 @@ impl From<ValueError> for ErrorCode {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::HashMap;
 
     use super::*;
 
@@ -198,9 +225,10 @@ mod tests {
         let messages = Message::ALL.iter().map(|message| {
             (message.code(), message.text(Language::French), message.status().as_u16())
         });
-        let mut seen = HashSet::new();
+        let mut seen = HashMap::new();
         for (code, text, status) in errors.chain(messages) {
-            assert!(seen.insert((code, status)), "{code} is a duplicate");
+            let former = seen.insert(code, text);
+            assert!(former.is_none_or(|former| former == text), "{code} is a duplicate");
             assert!(
                 code.ends_with("_MESSAGE")
                     && code.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'),

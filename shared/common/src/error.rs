@@ -3,7 +3,7 @@
 use std::{error::Error, time::Duration};
 
 use axum::response::{IntoResponse, Response};
-use http::{HeaderName, HeaderValue, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde_json::Value;
 use store::StoreError;
 
@@ -118,7 +118,12 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let text = Some(self.code.into());
-        let mut response = envelope(self.code.status(), text, self.data, &self.errors);
+        // A field that names a missing object makes the request invalid; its own object is there.
+        let status = match self.code.status() {
+            StatusCode::NOT_FOUND if !self.errors.is_empty() => StatusCode::BAD_REQUEST,
+            status => status,
+        };
+        let mut response = envelope(status, text, self.data, &self.errors);
         response.extensions_mut().insert(self.code);
         if let Some((name, value)) = self.header.map(|header| *header) {
             response.headers_mut().insert(name, value);

@@ -63,7 +63,7 @@ impl Serialize for FieldError {
         for (name, bound) in [("min", constraint.min), ("max", constraint.max)] {
             match bound {
                 Some(bound) if bound.fract() == 0.0 => {
-                    map.serialize_entry(name, &(bound as u64))?
+                    map.serialize_entry(name, &(bound as i64))?
                 }
                 Some(bound) => map.serialize_entry(name, &bound)?,
                 None => {}
@@ -137,9 +137,11 @@ fn text(code: ErrorCode, constraint: &Constraint, language: Language) -> Cow<'st
         }
         (ErrorCode::FieldFormat, _, _, Some(format)) => match format {
             "e164" => "Ce numéro doit être au format international, par exemple +21655000789.",
+            "date" => "Ce champ doit être une date, par exemple 2026-11-20.",
             "date-time" => {
                 "Ce champ doit être une date ISO 8601, par exemple 2026-11-20T09:30:00Z."
             }
+            "time" => "Ce champ doit être une heure, par exemple 09:30.",
             "domain" => "Ce champ doit être un nom de domaine, par exemple exemple.org.",
             "language" => {
                 "Ce champ doit être un code de langue de deux lettres majuscules, par exemple FR."
@@ -153,9 +155,9 @@ fn text(code: ErrorCode, constraint: &Constraint, language: Language) -> Cow<'st
 
 /// `number` in French notation: a narrow no-break space between thousands, a comma before decimals.
 fn french(number: f64) -> String {
-    let text = number.to_string();
+    let text = number.abs().to_string();
     let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
-    let mut formatted = String::new();
+    let mut formatted = if number < 0.0 { "−".to_owned() } else { String::new() };
     for (index, digit) in whole.chars().enumerate() {
         if index > 0 && (whole.len() - index) % 3 == 0 {
             formatted.push('\u{202f}');
@@ -176,6 +178,7 @@ mod tests {
     #[test]
     fn french_numbers_group_thousands_and_write_a_comma() {
         assert_eq!(french(128.0), "128");
+        assert_eq!(french(-5000.0), "−5\u{202f}000");
         assert_eq!(french(102_400.0), "102\u{202f}400");
         assert_eq!(french(9_999_999_999.99), "9\u{202f}999\u{202f}999\u{202f}999,99");
     }

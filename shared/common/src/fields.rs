@@ -1,6 +1,12 @@
 //! Reads the fields of a body or a query into validated types.
 
-use std::{borrow::Cow, collections::HashMap, fmt, ops::RangeInclusive, str::FromStr};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+    fmt,
+    ops::RangeInclusive,
+    str::FromStr,
+};
 
 use bytes::Bytes;
 use domain::{
@@ -136,6 +142,20 @@ impl Fields {
         let body = self.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.body);
         let values: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(body).ok()?;
         values.get(name).map(|value| value.get().to_owned())
+    }
+
+    /// The values of the object `name` by their names, each as it stands in the body: numbers keep all their digits.
+    /// Absent is `Some(None)`. Only for fields at the top level: nested objects have no body.
+    pub fn literals(&mut self, name: &str) -> Option<Option<BTreeMap<String, Box<RawValue>>>> {
+        match self.object.remove(name) {
+            None => Some(None),
+            Some(Value::Object(_)) => {
+                let literal = self.literal(name).unwrap_or_default();
+                let values = serde_json::from_str(&literal).map_err(|_| ValueError::Type.into());
+                self.ok_or_reject(name, values).map(Some)
+            }
+            Some(_) => self.ok_or_reject(name, Err(ValueError::Type.into())),
+        }
     }
 
     /// Reads the list `name` of 1 to `max` objects; `read` reads the fields of one object. Absent, null and empty are

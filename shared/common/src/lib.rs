@@ -12,6 +12,7 @@ mod caller;
 mod client;
 mod codes;
 mod content_network;
+pub mod course_rights;
 mod cursor;
 mod edge;
 mod effect;

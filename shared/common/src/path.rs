@@ -8,7 +8,7 @@ use http::request::Parts;
 
 use crate::ApiError;
 
-/// Extracts the path parameters, one or two. Never rejects: a malformed identifier becomes one that no object has, so
+/// Extracts the path parameters, one to three. Never rejects: a malformed identifier becomes one that no object has, so
 /// that it is a 404 like an unknown one, after the checks of the caller and their rights.
 #[derive(Debug, Clone, Copy)]
 pub struct Path<T>(pub T);
@@ -32,6 +32,20 @@ impl InPath for (CourseId, QuestionId) {
     fn in_path(texts: &[&str]) -> Self {
         let text = |number: usize| texts.get(number).copied().unwrap_or_default();
         (CourseId::or_none(text(0)), QuestionId::or_none(text(1)))
+    }
+}
+
+impl InPath for (CourseId, UserId) {
+    fn in_path(texts: &[&str]) -> Self {
+        let text = |number: usize| texts.get(number).copied().unwrap_or_default();
+        (CourseId::or_none(text(0)), UserId::or_none(text(1)))
+    }
+}
+
+impl InPath for (CourseId, UserId, QuestionId) {
+    fn in_path(texts: &[&str]) -> Self {
+        let (course, user) = InPath::in_path(texts);
+        (course, user, QuestionId::or_none(texts.get(2).copied().unwrap_or_default()))
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     committee::Committee,
     course::{CourseState, CourseSummary},
     file::File,
+    registration::RegistrationSettings,
     sms::Sending,
     user::User,
 };
@@ -47,6 +48,18 @@ pub enum Action {
     CourseReturnedToDraft,
     /// A course was archived.
     CourseArchived,
+    /// The settings of a course's registrations were changed.
+    RegistrationSettingsUpdated,
+    /// A registration was approved.
+    RegistrationApproved,
+    /// A registration was rejected.
+    RegistrationRejected,
+    /// The committee cancelled a registration.
+    RegistrationCancelled,
+    /// The committee changed answers or the note of a registration.
+    RegistrationUpdated,
+    /// A course was cancelled.
+    CourseCancelled,
     /// A batch of text messages was accepted.
     BatchAccepted,
     /// A phone number was added to a list of opt-outs.
@@ -236,6 +249,60 @@ impl AuditEntry {
             before: values(before.state),
             after: values(state),
             ..Self::new(audit_id, actor, action, target, before.committee_id, now)
+        }
+    }
+
+    /// The entry for replacing the settings `before` of the registrations for `course` by `after`. Only fields that differ
+    /// are recorded.
+    pub fn of_registration_settings(
+        audit_id: Uuid,
+        actor: &User,
+        course: &CourseSummary,
+        before: &RegistrationSettings,
+        after: &RegistrationSettings,
+        now: Instant,
+    ) -> Self {
+        let (old, new) = (values_of(before), values_of(after));
+        let action = Action::RegistrationSettingsUpdated;
+        let target = (TargetType::Course, course.course_id.uuid());
+        Self {
+            before: changed(&old, &new),
+            after: changed(&new, &old),
+            ..Self::new(audit_id, actor, action, target, course.committee_id, now)
+        }
+    }
+
+    /// The entry for an `action` on all registrations for `course`, with its `values`.
+    pub fn of_registrations(
+        audit_id: Uuid,
+        actor: &User,
+        action: Action,
+        course: &CourseSummary,
+        values: AuditValues,
+        now: Instant,
+    ) -> Self {
+        let target = (TargetType::Course, course.course_id.uuid());
+        Self {
+            after: Some(values),
+            ..Self::new(audit_id, actor, action, target, course.committee_id, now)
+        }
+    }
+
+    /// The entry for an `action` of the committee on the registration of `user` for `course`, with its `values`. The target
+    /// is the person.
+    pub fn of_registration(
+        audit_id: Uuid,
+        actor: &User,
+        action: Action,
+        (course, user): (&CourseSummary, UserId),
+        mut values: AuditValues,
+        now: Instant,
+    ) -> Self {
+        values.insert("courseID".to_owned(), course.course_id.to_string().into());
+        let target = (TargetType::User, user.uuid());
+        Self {
+            after: Some(values),
+            ..Self::new(audit_id, actor, action, target, course.committee_id, now)
         }
     }
 

@@ -35,6 +35,7 @@ mod phone;
 mod price;
 mod profile;
 pub mod question;
+pub mod registration;
 mod search;
 pub mod segments;
 pub mod session;

@@ -97,6 +97,8 @@ limits! {
     /// Notifications of one kind to a mailbox that nobody has verified, and that may belong to someone else. What was set
     /// before its first verification does not outlive it.
     NOTIFICATIONS_UNVERIFIED "NotificationsToUnverified" 10 DAY;
+    /// Mails about registrations for courses, per account. The state of a registration counts, not the mail.
+    REGISTRATION_MAILS "RegistrationMails" 60 DAY;
     /// Codes that were requested without a session, to a mailbox whose owner complained of a mail.
     CODES_TO_STOPPED "CodesToStopped" 1 DAY;
 }

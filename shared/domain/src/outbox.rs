@@ -4,7 +4,10 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Email, Instant, Phone, UserId, agent::Agent, code::CodeKind, file::FileName};
+use crate::{
+    Email, Instant, Phone, UserId, agent::Agent, code::CodeKind, file::FileName,
+    registration::RegistrationNotice,
+};
 
 /// State of a message: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`. A delivery receipt turns the `SENT` and `UNKNOWN` of
 /// a text message into `DELIVERED` or `UNDELIVERED`.
@@ -31,7 +34,7 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OutboxItem {
-    /// The item's identifier, a UUID v7.
+    /// The item's identifier: a UUID v7, or that of the event, so that it is stored once.
     #[serde(rename = "outboxID")]
     pub outbox_id: Uuid,
     /// The encrypted [`OutboxMessage`]; removed in a final state.
@@ -201,6 +204,8 @@ pub enum Notification {
         /// When it was removed.
         at: Instant,
     },
+    /// A registration of the account changed its state.
+    Registration(Box<RegistrationNotice>),
 }
 
 impl Notification {

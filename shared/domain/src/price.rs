@@ -20,39 +20,42 @@ impl FromStr for Price {
     /// Parses the literal of a JSON number without converting it to floating point. `Type` if it is not a number,
     /// `Format` for more than three decimals, `Value` below zero or above the maximum.
     fn from_str(literal: &str) -> Result<Self, ValueError> {
-        let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, "0"));
-        let (is_negative, mantissa) =
-            mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
-        let (whole, decimals) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let digits = format!("{whole}{decimals}");
-        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(ValueError::Type);
-        }
-        let significant = digits.trim_end_matches('0');
-        if significant.is_empty() {
-            return Ok(Self(0));
-        }
-        if is_negative {
+        let (is_negative, thousandths) = scaled(literal, 3)?;
+        if thousandths > MAX || is_negative && thousandths > 0 {
             return Err(ValueError::Value);
         }
-        // The power of ten of the last significant digit.
-        let dropped = i64::try_from(digits.len() - significant.len()).unwrap_or(i64::MAX);
-        let decimals = i64::try_from(decimals.len()).unwrap_or(i64::MAX);
-        let out_of_range =
-            if exponent.starts_with('-') { ValueError::Format } else { ValueError::Value };
-        let exponent: i64 = exponent.parse().map_err(|_| out_of_range)?;
-        let power = exponent.saturating_add(dropped).saturating_sub(decimals);
-        let thousandths = u32::try_from(power.saturating_add(3))
-            .map_err(|_| if power < 0 { ValueError::Format } else { ValueError::Value })?;
-        let factor = 10_u64.checked_pow(thousandths).ok_or(ValueError::Value)?;
-        let significant: u64 =
-            significant.trim_start_matches('0').parse().map_err(|_| ValueError::Value)?;
-        significant
-            .checked_mul(factor)
-            .filter(|price| *price <= MAX)
-            .map(Self)
-            .ok_or(ValueError::Value)
+        Ok(Self(thousandths))
     }
+}
+
+/// Whether the literal of a JSON number has a minus, and its absolute value times 10^`decimals`. `Type` if it is not a
+/// number, `Format` for more decimals, `Value` for a number that is too large.
+pub(crate) fn scaled(literal: &str, decimals: u32) -> Result<(bool, u64), ValueError> {
+    let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, "0"));
+    let (is_negative, mantissa) =
+        mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(ValueError::Type);
+    }
+    let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
+        return Ok((is_negative, 0));
+    }
+    // The power of ten of the last significant digit.
+    let dropped = i64::try_from(digits.len() - significant.len()).unwrap_or(i64::MAX);
+    let fraction = i64::try_from(fraction.len()).unwrap_or(i64::MAX);
+    let out_of_range =
+        if exponent.starts_with('-') { ValueError::Format } else { ValueError::Value };
+    let exponent: i64 = exponent.parse().map_err(|_| out_of_range)?;
+    let power = exponent.saturating_add(dropped).saturating_sub(fraction);
+    let power = u32::try_from(power.saturating_add(decimals.into()))
+        .map_err(|_| if power < 0 { ValueError::Format } else { ValueError::Value })?;
+    let factor = 10_u64.checked_pow(power).ok_or(ValueError::Value)?;
+    let significant = significant.trim_start_matches('0').parse::<u64>();
+    let scaled = significant.ok().and_then(|significant| significant.checked_mul(factor));
+    Ok((is_negative, scaled.ok_or(ValueError::Value)?))
 }
 
 impl Price {

@@ -5,6 +5,7 @@ use std::{str::FromStr, time::Duration};
 use domain::{
     Instant, UserId, code,
     outbox::{Notification, OutboxItem, OutboxMessage, Recipient, State},
+    registration::{Registration, RegistrationNotice},
     user::User,
 };
 use uuid::Uuid;
@@ -44,7 +45,18 @@ impl OutboxSealer {
         notification: Notification,
         now: Instant,
     ) -> Result<OutboxItem, UnsealError> {
-        let outbox_id = random::id(now);
+        self.message_with_id(random::id(now), to, about, name, notification, now)
+    }
+
+    fn message_with_id(
+        &self,
+        outbox_id: Uuid,
+        to: Recipient,
+        about: UserId,
+        name: &str,
+        notification: Notification,
+        now: Instant,
+    ) -> Result<OutboxItem, UnsealError> {
         let life = if matches!(notification, Notification::Code { .. }) {
             code::LIFE
         } else {
@@ -74,6 +86,22 @@ impl OutboxSealer {
         let name = if user.is_mailbox_verified { user.name.as_str() } else { "" };
         let to = Recipient::Mail(user.email.clone());
         self.message(to, user.user_id, name, notification, now)
+    }
+
+    /// As [`notify`](Self::notify), for the change by which `registration` of `user` came to its state. Its id follows from
+    /// the version of the registration.
+    pub fn notify_registration(
+        &self,
+        user: &User,
+        registration: &Registration,
+        notice: RegistrationNotice,
+        now: Instant,
+    ) -> Result<OutboxItem, UnsealError> {
+        let name = if user.is_mailbox_verified { user.name.as_str() } else { "" };
+        let to = Recipient::Mail(user.email.clone());
+        let notification = Notification::Registration(Box::new(notice));
+        let id = registration.message_id();
+        self.message_with_id(id, to, user.user_id, name, notification, now)
     }
 
     /// Decrypts the content of `message`.

@@ -2,11 +2,12 @@
 //! `events`; a mail is composed of `Part`s, which are rendered as plain text and as HTML.
 //!
 //! A message about a code contains exactly one run of six or more digits, the code, so that programs and
-//! people find it. All other messages contain none.
+//! people find it. All other messages contain none, but for what a committee writes to the people registered for a course.
 
 mod events;
 mod moment;
 mod part;
+mod registration;
 
 use domain::{
     Email, Instant, Language,

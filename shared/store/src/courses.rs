@@ -64,6 +64,7 @@ impl Store {
         let mut page = Page::merged(
             pages,
             limit,
+            Order::Descending,
             |course| keys::change_of(&course.summary),
             |course| course.summary.course_id,
         );
@@ -107,7 +108,7 @@ impl Store {
 
 impl Transaction {
     /// Replaces the course `before` by `after`. The condition fails (`Part::Course`) when the course has changed
-    /// since `before` was read.
+    /// since `before` was read, or (`Part::Seats`) when it is archived before its end and has active registrations.
     pub fn change_course(&mut self, before: &CourseSummary, after: &Course) {
         let update = course_update(before.course_id, "card.version = :before");
         let update = update.number(":before", before.version);
@@ -124,6 +125,7 @@ impl Transaction {
             update = update.unset(&["overviewPk"]).unset(&["overviewSk"]);
         }
         self.update(Part::Course, update);
+        self.revise_seats(before, &after.summary);
     }
 }
 
@@ -162,5 +164,5 @@ fn has_other_words(before: &CourseSummary, after: &CourseSummary) -> bool {
 
 pub(crate) fn words_due(course: &CourseSummary) -> [(String, AttributeValue); 2] {
     let key = keys::course(course.course_id);
-    due(DueList::Words, &key, course.updated_at.after(SWEEP_DELAY))
+    due(DueList::Courses, &key, course.updated_at.after(SWEEP_DELAY))
 }

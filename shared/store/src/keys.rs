@@ -173,7 +173,7 @@ pub(crate) const SWEEP_DELAY: Duration = Duration::from_secs(60);
 
 /// `text`, folded (lower case, no diacritics) and cut to 120 bytes to fit into a sort key (1,024 bytes) and a cursor
 /// (512).
-fn sortable(text: &str) -> String {
+pub(crate) fn sortable(text: &str) -> String {
     let mut folded = folded(text);
     folded.truncate(folded.floor_char_boundary(120));
     folded

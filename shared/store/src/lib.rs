@@ -18,6 +18,7 @@ mod files;
 mod idempotency;
 pub mod keys;
 mod messages;
+mod registrations;
 mod setup;
 
 use std::sync::Arc;
@@ -39,7 +40,10 @@ pub use accounts::{
 };
 pub use audits::AuditList;
 use courses::words;
-pub use courses::{CourseList, questions::questions_fit};
+pub use courses::{
+    CourseList,
+    questions::{FullCourse, questions_fit},
+};
 pub use engine::{
     due::{DeadLetter, Due},
     error::StoreError,
@@ -58,6 +62,10 @@ pub use messages::{
     rate::Slots,
     sms::chunk_pk,
     sms_lists::Senders,
+};
+pub use registrations::{
+    FullRegistration, SeatRule, Standing, answers_fit,
+    lists::{RegistrationOrder, Waiting},
 };
 pub use setup::Setup;
 

@@ -199,7 +199,7 @@ async fn lost_stream_records_are_indexed_by_the_sweep() {
         !world
             .items("records")
             .iter()
-            .any(|item| item["duePk"]["S"].as_str().is_some_and(|due| due.starts_with("WORDS"))),
+            .any(|item| item["duePk"]["S"].as_str().is_some_and(|due| due.starts_with("COURSES"))),
         "no indexing is due"
     );
 }

@@ -4,6 +4,7 @@ use domain::{Email, Instant, outbox::Notification};
 
 use super::{
     Part, Words, code_mail, code_words, device_facts, link_to, moment::moment, paragraphs,
+    registration::registration_mail,
 };
 
 const YOURS: &str = "Si c’est bien vous, vous n’avez rien à faire.";
@@ -214,6 +215,7 @@ pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -
                 "Si vous pensez que c’est une erreur, adressez-vous à l’administrateur de votre comité.",
             ],
         ),
+        Notification::Registration(notice) => registration_mail(notice),
         Notification::PhoneChanged { at } => event(
             "Le numéro de téléphone de votre compte Halqa a été modifié",
             "Le numéro de téléphone de votre compte Halqa a été modifié",

@@ -1,11 +1,15 @@
-//! The questions of a course: one item beside it. A change of them raises the version of the course, which is written to
-//! both items, to the course as `questionsVersion`.
+//! The questions of a course, and the settings of its registrations: an item each beside it. A change of them raises the
+//! version of the course, which is written to both items, to the course as `questionsVersion` or `registrationVersion`.
+
+use std::collections::HashMap;
 
 use domain::{
     CourseId, Instant,
     course::{Course, CourseSummary},
     question::{MAX_QUESTIONS, MOST_BYTES, Question},
+    registration::RegistrationSettings,
 };
+use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -22,12 +26,31 @@ struct StoredQuestions {
     questions: Vec<Question>,
 }
 
+#[derive(Default, Serialize, Deserialize)]
+struct StoredSettings {
+    version: u64,
+    settings: RegistrationSettings,
+}
+
+/// A course with all that its page shows.
+#[derive(Debug, Clone)]
+pub struct FullCourse {
+    /// The course.
+    pub course: Course,
+    /// Its questions, in their order.
+    pub questions: Vec<Question>,
+    /// The settings of its registrations.
+    pub settings: RegistrationSettings,
+}
+
 #[derive(Deserialize)]
 struct StoredCourse {
     #[serde(flatten)]
     course: Stored,
     #[serde(rename = "questionsVersion", default)]
     questions_version: u64,
+    #[serde(rename = "registrationVersion", default)]
+    registration_version: u64,
 }
 
 /// Whether a course can have `questions`: at most 200, with 300,000 bytes of JSON in all.
@@ -37,35 +60,52 @@ pub fn questions_fit(questions: &[Question]) -> bool {
 }
 
 impl Store {
-    /// The course `id` with its questions in their order, as of one moment.
+    /// The course `id` with its questions and the settings of its registrations, as of one moment.
     ///
-    /// One request reads both items. A transaction may commit between the two reads
+    /// One request reads all three items. A transaction may commit between the reads
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation>):
     /// then their versions differ, and they are read again in a transaction, at twice the units.
-    pub async fn course_with_questions(
-        &self,
-        id: CourseId,
-    ) -> Result<Option<(Course, Vec<Question>)>, StoreError> {
-        let keys = || [keys::course(id), keys::questions(id)];
-        let [course, questions] = self.get_each(keys()).await?;
-        let mut found = as_read(course, questions)?;
-        if found
-            .as_ref()
-            .is_some_and(|(course, questions)| course.questions_version != questions.version)
-        {
-            let [course, questions] = self.snapshot(keys()).await?;
-            found = as_read(course, questions)?;
+    pub async fn full_course(&self, id: CourseId) -> Result<Option<FullCourse>, StoreError> {
+        let keys = || [keys::course(id), keys::questions(id), keys::registration_settings(id)];
+        let mut found = as_read(self.get_each(keys()).await?)?;
+        if found.as_ref().is_some_and(|(course, questions, settings)| {
+            course.questions_version != questions.version
+                || course.registration_version != settings.version
+        }) {
+            found = as_read(self.snapshot(keys()).await?)?;
         }
-        Ok(found.map(|(course, questions)| (course.course.into(), questions.questions)))
+        Ok(found.map(FullCourse::from))
+    }
+
+    /// The courses with these `ids`, each as [`full_course`](Self::full_course). Those that do not exist are left out.
+    pub async fn full_courses(
+        &self,
+        ids: &[CourseId],
+    ) -> Result<HashMap<CourseId, FullCourse>, StoreError> {
+        let found = try_join_all(ids.iter().map(|id| self.full_course(*id))).await?;
+        let found = found.into_iter().flatten();
+        Ok(found.map(|full| (full.course.summary.course_id, full)).collect())
     }
 }
 
-fn as_read(
-    course: Option<Item>,
-    questions: Option<Item>,
-) -> Result<Option<(StoredCourse, StoredQuestions)>, StoreError> {
+impl From<(StoredCourse, StoredQuestions, StoredSettings)> for FullCourse {
+    fn from(
+        (course, questions, settings): (StoredCourse, StoredQuestions, StoredSettings),
+    ) -> Self {
+        Self {
+            course: course.course.into(),
+            questions: questions.questions,
+            settings: settings.settings,
+        }
+    }
+}
+
+type AsRead = Option<(StoredCourse, StoredQuestions, StoredSettings)>;
+
+fn as_read([course, questions, settings]: [Option<Item>; 3]) -> Result<AsRead, StoreError> {
     let questions = read(questions)?.unwrap_or_default();
-    Ok(read(course)?.map(|course| (course, questions)))
+    let settings = read(settings)?.unwrap_or_default();
+    Ok(read(course)?.map(|course| (course, questions, settings)))
 }
 
 impl Transaction {
@@ -89,24 +129,43 @@ impl Transaction {
         questions: Vec<Question>,
         now: Instant,
     ) {
-        let next = before.version + 1;
-        let after = CourseSummary { updated_at: now.max(before.updated_at), ..before.clone() };
-        let update: Write = course_update(before.course_id, "card.version = :before")
-            .expression(
-                "SET card.version = :next, card.updatedAt = :now, listSk = :change, authoredSk = :change, \
-                 card.questionCount = :count, questionsVersion = :next",
-            )
-            .number(":before", before.version)
-            .number(":next", next)
-            .value(":now", &after.updated_at)
-            .text(":change", &keys::change_of(&after))
-            .number(":count", questions.len());
+        let also = "card.questionCount = :count, questionsVersion = :next";
+        let update = raised(before, also, now).number(":count", questions.len());
         self.update(Part::Course, update);
-        self.put_questions(before.course_id, next, questions);
+        self.put_questions(before.course_id, before.version + 1, questions);
+    }
+
+    /// Replaces the settings of the registrations for the course `before`, which moves to the front of its lists. The
+    /// condition fails (`Part::Course`) when the course has changed since `before` was read. The capacity of the seats is
+    /// written by another part of the transaction.
+    pub(crate) fn put_registration_settings(
+        &mut self,
+        before: &CourseSummary,
+        settings: &RegistrationSettings,
+        now: Instant,
+    ) {
+        self.update(Part::Course, raised(before, "registrationVersion = :next", now));
+        let stored = StoredSettings { version: before.version + 1, settings: settings.clone() };
+        let key = keys::registration_settings(before.course_id);
+        self.put(Part::NewItem, key.holding(&stored));
     }
 
     fn put_questions(&mut self, course: CourseId, version: u64, questions: Vec<Question>) {
         let put = keys::questions(course).holding(&StoredQuestions { version, questions });
         self.put(Part::NewItem, put);
     }
+}
+
+/// An update that raises the version of the course `before` unless it has changed, and also sets `also`, in which `:next`
+/// is the next version.
+fn raised(before: &CourseSummary, also: &str, now: Instant) -> Write {
+    let after = CourseSummary { updated_at: now.max(before.updated_at), ..before.clone() };
+    course_update(before.course_id, "card.version = :before")
+        .expression(format!(
+            "SET card.version = :next, card.updatedAt = :now, listSk = :change, authoredSk = :change, {also}"
+        ))
+        .number(":before", before.version)
+        .number(":next", before.version + 1)
+        .value(":now", &after.updated_at)
+        .text(":change", &keys::change_of(&after))
 }

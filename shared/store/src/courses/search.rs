@@ -27,7 +27,7 @@ use serde_dynamo::from_items;
 use crate::{
     Page, Store, StoreError,
     keys::{self, ENTRIES, Key, Table},
-    table::{ListedItem, text},
+    table::{ListedItem, Order, text},
     words::terms,
 };
 
@@ -94,7 +94,7 @@ impl Store {
             .map(|term| keys::term_count(term).pk)
             .map(|pk| self.entries_in(pk, others, position, limit, read_limit));
         let pages = try_join_all(pages).await?;
-        Ok(Page::merged(pages, limit, String::clone, String::clone))
+        Ok(Page::merged(pages, limit, Order::Descending, String::clone, String::clone))
     }
 
     /// The terms of each word, beginning with the word that the fewest courses contain. Counts are approximate: a wrong

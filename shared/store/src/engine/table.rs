@@ -41,31 +41,36 @@ impl<T> Page<T> {
         Page { items: self.items.into_iter().map(convert).collect(), last: self.last }
     }
 
-    /// The first `limit` items of several lists in descending order, of each of which `pages` has the page after the
-    /// same position. An item is at `position`; of several with one `id` only the first is kept: while it moves from one
+    /// The first `limit` items of several lists in `order`, of each of which `pages` has the page after the same
+    /// position. An item is at `position`; of several with one `id` only the first is kept: while it moves from one
     /// list to another, an eventually consistent index may show it in both.
     pub(crate) fn merged<I: Eq + Hash>(
         pages: Vec<Self>,
         limit: u16,
+        order: Order,
         position: impl Fn(&T) -> String,
         id: impl Fn(&T) -> I,
     ) -> Self {
-        // Below this position one of the lists has not been read yet, so items of the others belong to later pages.
-        let floor = pages.iter().filter_map(|page| page.last.clone()).max();
+        let compare = |one: &String, other: &String| match order {
+            Order::Ascending => one.cmp(other),
+            Order::Descending => other.cmp(one),
+        };
+        // After this position one of the lists has not been read yet, so items of the others belong to later pages.
+        let read_until = pages.iter().filter_map(|page| page.last.clone()).min_by(compare);
         let mut items: Vec<(String, T)> = pages
             .into_iter()
             .flat_map(|page| page.items)
             .map(|item| (position(&item), item))
-            .filter(|(sk, _)| floor.as_ref().is_none_or(|floor| sk >= floor))
+            .filter(|(sk, _)| read_until.as_ref().is_none_or(|end| compare(sk, end).is_le()))
             .collect();
-        items.sort_by(|(one, _), (other, _)| other.cmp(one));
+        items.sort_by(|(one, _), (other, _)| compare(one, other));
         let mut seen = HashSet::new();
         items.retain(|(_, item)| seen.insert(id(item)));
         let last = if items.len() > usize::from(limit) {
             items.truncate(limit.into());
             items.last().map(|(sk, _)| sk.clone())
         } else {
-            floor
+            read_until
         };
         Self { last, items: items.into_iter().map(|(_, item)| item).collect() }
     }
@@ -202,7 +207,7 @@ impl Store {
     ) -> Result<Page<T>, StoreError> {
         let shards = list.shards();
         let pages = shards.iter().map(|list| self.cards(list, after, limit, Order::Descending));
-        Ok(Page::merged(try_join_all(pages).await?, limit, &id, &id))
+        Ok(Page::merged(try_join_all(pages).await?, limit, Order::Descending, &id, &id))
     }
 
     /// The items at `keys`, in that order, each strongly consistent. A single BatchGetItem, because most of the

@@ -50,6 +50,12 @@ pub enum Part {
     Devices,
     /// A course: it has changed since it was read.
     Course,
+    /// A registration: it has changed since it was read.
+    Registration,
+    /// The seats of a course: none is free, somebody waits, or the settings have changed since they were read.
+    Seats,
+    /// The active registrations of a person: there are too many.
+    Registered,
     /// A file: its status has changed since it was read.
     File,
     /// The storage usage of a user: the quota would be exceeded.

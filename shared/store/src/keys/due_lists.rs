@@ -39,8 +39,8 @@ due_lists! {
     Unverified "UNVERIFIED";
     /// Erased users, until their data is deleted.
     Erase "ERASE";
-    /// Courses, until their search entries are current.
-    Words "WORDS";
+    /// Courses, until their search entries are current, and their seats, until nothing is left to do with them.
+    Courses "COURSES";
     /// Files, until they are uploaded or deleted.
     Files "FILES";
     /// Work that has failed for a day, until an operator handles it.

@@ -66,6 +66,20 @@ items! {
     "ids of the active super admins" admins() Records "ADMINS" "ADMINS";
     "committee" committee(id: CommitteeId) Records "COMMITTEE#{id}" "COMMITTEE";
     "course" course(id: CourseId) Records "COURSE#{id}" "COURSE";
+    "settings of a course's registrations" registration_settings(id: CourseId)
+        Records "COURSE#{id}" "REGISTRATION";
+    "seats of a course" seats(id: CourseId) Records "SEATS#{id}" "SEATS";
+    "last number of a course's registrations" last_number(id: CourseId)
+        Records "SEATS#{id}" "NUMBER";
+    // In the table, because the allocator must read the first one consistently.
+    "place on a course's waiting list" place(id: CourseId, number: u64)
+        Records "SEATS#{id}" "WAITING#{number:06}" prefix WAITING;
+    "registration" registration(course: CourseId, user: UserId)
+        Records "REGISTRATION#{course}#{user}" "REGISTRATION";
+    "answers of a registration" answers(course: CourseId, user: UserId)
+        Records "REGISTRATION#{course}#{user}" "ANSWERS";
+    "number of a person's active registrations" registered(id: UserId)
+        Records "USER#{id}" "REGISTERED";
     "questions of a course" questions(id: CourseId) Records "COURSE#{id}" "QUESTIONS";
     // A stem has no `#`.
     "stem of a word of a published course" entry(stem: &str, published_at: Instant, course: CourseId)

@@ -1,8 +1,9 @@
 //! The lists in the indexes `listing`, `authored` and `overview`, and the keys of items in them.
 
 use domain::{
-    BatchId, CommitteeId, UserId,
+    BatchId, CommitteeId, CourseId, UserId,
     course::{CourseState, CourseSummary},
+    registration::{RegistrationCard, RegistrationState},
     sms::OptOut,
     user::User,
 };
@@ -80,6 +81,15 @@ lists! {
     // A course that is published again keeps its first `publishedAt`, so that it does not appear twice to a client that
     // pages through the list.
     "published courses, by first publication" published_courses() OVERVIEW "PUBLISHED";
+    "registrations for a course in one state, by number"
+        registrations_in(id: CourseId, state: RegistrationState = state.code())
+        LISTING "COURSE#{id}#REGISTRATIONS#{state}";
+    "registrations for a course in one state, by last name and name"
+        registrants_in(id: CourseId, state: RegistrationState = state.code())
+        OVERVIEW "COURSE#{id}#REGISTRANTS#{state}";
+    "registrations of a person in one state, by last change"
+        registrations_by(id: UserId, state: RegistrationState = state.code())
+        AUTHORED "USER#{id}#REGISTRATIONS#{state}";
     "files of a user, by creation" files_of(id: UserId) LISTING "USER#{id}#FILES";
     "text messages of a user, by creation" sms_by(id: UserId) AUTHORED "USER#{id}#SMS";
     "text messages of a committee, by creation" sms_in(id: CommitteeId)
@@ -157,6 +167,33 @@ pub(crate) fn published_index_key(course: &CourseSummary) -> Option<IndexKey> {
 
 pub(crate) fn change_of(course: &CourseSummary) -> String {
     format!("{}#{}", course.updated_at, course.course_id)
+}
+
+/// The keys of a registration in the lists of its course.
+pub(crate) fn registration_index_keys(card: &RegistrationCard) -> [IndexKey; 2] {
+    [
+        registrations_in(card.course_id, card.state).at(number_of(card)),
+        registrants_in(card.course_id, card.state).at(name_of(card)),
+    ]
+}
+
+/// The key of a registration in the lists of its person.
+pub(crate) fn registered_index_key(card: &RegistrationCard) -> IndexKey {
+    registrations_by(card.user_id, card.state).at(change_of_registration(card))
+}
+
+pub(crate) fn change_of_registration(card: &RegistrationCard) -> String {
+    format!("{}#{}", card.updated_at, card.course_id)
+}
+
+pub(crate) fn number_of(card: &RegistrationCard) -> String {
+    format!("{:06}", card.number)
+}
+
+pub(crate) fn name_of(card: &RegistrationCard) -> String {
+    let person = &card.person;
+    let [last_name, name] = [&person.last_name, &person.name].map(|name| sortable(name.as_str()));
+    format!("{last_name}{END}{name}{END}{}", card.user_id)
 }
 
 pub(crate) fn opt_out_index_key(opt_out: &OptOut) -> IndexKey {

@@ -1,16 +1,17 @@
-//! Checks what a user may do with a course.
+//! Checks what the caller may do with a course.
 
-use common::{ErrorCode, SignedIn};
 use domain::{
     course::{Course, CourseState, CourseSummary},
     permissions::Right,
 };
 
+use crate::{ErrorCode, SignedIn};
+
 /// The course, if `person` has the right to read courses in its state. Published courses need no verified account.
 ///
 /// # Errors
 /// `COURSE_NOT_FOUND_MESSAGE`, or `ACCOUNT_NOT_VERIFIED_MESSAGE` when only the verification is missing.
-pub(crate) fn visible(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
+pub fn visible(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
     let course = course.ok_or(ErrorCode::CourseNotFound)?;
     let state = course.summary.state;
     if !may(person, state.read_right(), &course.summary) {
@@ -26,7 +27,7 @@ pub(crate) fn visible(course: Option<Course>, person: &SignedIn) -> Result<Cours
 ///
 /// # Errors
 /// As [`visible`], and `FORBIDDEN_MESSAGE` when `person` may only read it.
-pub(crate) fn writable(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
+pub fn writable(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
     permitted(course, person, Right::WriteCourses)
 }
 
@@ -34,7 +35,7 @@ pub(crate) fn writable(course: Option<Course>, person: &SignedIn) -> Result<Cour
 ///
 /// # Errors
 /// As [`writable`], and `COURSE_ARCHIVED_MESSAGE` when it is archived.
-pub(crate) fn changeable(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
+pub fn changeable(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
     not_archived(writable(course, person)?)
 }
 
@@ -42,7 +43,7 @@ pub(crate) fn changeable(course: Option<Course>, person: &SignedIn) -> Result<Co
 ///
 /// # Errors
 /// As [`changeable`].
-pub(crate) fn publishable(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
+pub fn publishable(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
     not_archived(permitted(course, person, Right::PublishCourses)?)
 }
 
@@ -57,6 +58,11 @@ fn not_archived(course: Course) -> Result<Course, ErrorCode> {
     } else {
         Ok(course)
     }
+}
+
+/// Whether `person` may write `course`, in any state.
+pub fn may_write(course: &CourseSummary, person: &SignedIn) -> bool {
+    may(person, Right::WriteCourses, course)
 }
 
 fn may(person: &SignedIn, right: Right, course: &CourseSummary) -> bool {

@@ -1,0 +1,130 @@
+//! Who may see and change a registration.
+
+use axum::extract::FromRequestParts;
+use common::{
+    ApiError, ErrorCode, Permitted, SignedIn,
+    course_rights::{may_write, visible, writable},
+    rights::WriteCourses,
+};
+use domain::{CommitteeId, CourseId, UserId, registration::Party};
+use http::request::Parts;
+use store::{FullCourse, FullRegistration, StoreError};
+
+use crate::Registrations;
+
+/// A verified person whose committee is active, or a super admin.
+#[derive(Debug, Clone)]
+pub(crate) struct ActiveMember(pub(crate) SignedIn);
+
+impl<S: Send + Sync> FromRequestParts<S> for ActiveMember {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
+        person.require_verified()?;
+        person.require_active_committee()?;
+        Ok(Self(person))
+    }
+}
+
+/// A registration that the caller may see.
+pub(crate) struct Seen {
+    pub(crate) course: FullCourse,
+    pub(crate) full: FullRegistration,
+    /// Whether the caller may write the course.
+    pub(crate) is_writer: bool,
+    /// Whether it is the caller's own.
+    pub(crate) is_own: bool,
+}
+
+impl Registrations {
+    /// The course `id`, if `person` may read it.
+    ///
+    /// # Errors
+    /// As [`visible`].
+    pub(crate) async fn readable(
+        &self,
+        id: CourseId,
+        person: &SignedIn,
+    ) -> Result<FullCourse, ApiError> {
+        let full = self.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
+        visible(Some(full.course.clone()), person)?;
+        Ok(full)
+    }
+
+    /// The course `id`, if `person` may write it.
+    ///
+    /// # Errors
+    /// As [`writable`].
+    pub(crate) async fn writable(
+        &self,
+        id: CourseId,
+        person: &SignedIn,
+    ) -> Result<FullCourse, ApiError> {
+        let full = self.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
+        writable(Some(full.course.clone()), person)?;
+        Ok(full)
+    }
+
+    /// Whether the committee `id` is active. That of `person` was read when the request began.
+    pub(crate) async fn is_open(
+        &self,
+        id: CommitteeId,
+        person: &SignedIn,
+    ) -> Result<bool, StoreError> {
+        if id == person.committee.committee_id {
+            return Ok(person.committee.is_active);
+        }
+        Ok(self.store.committee(id).await?.is_some_and(|committee| committee.is_active))
+    }
+
+    /// The registration of `user` for the course `id`, if it is that of `person` or they may write the course. Their own
+    /// is there whether they may read the course or not.
+    ///
+    /// # Errors
+    /// `COURSE_NOT_FOUND_MESSAGE` or `REGISTRATION_NOT_FOUND_MESSAGE`.
+    pub(crate) async fn seen(
+        &self,
+        (id, user): (CourseId, UserId),
+        person: &SignedIn,
+    ) -> Result<Seen, ApiError> {
+        let (course, full) =
+            tokio::try_join!(self.store.full_course(id), self.store.full_registration(id, user))?;
+        let course = course.ok_or(ErrorCode::CourseNotFound)?;
+        let is_writer = may_write(&course.course.summary, person);
+        let is_own = user == person.user.user_id;
+        match full {
+            Some(full) if is_writer || is_own => Ok(Seen { course, full, is_writer, is_own }),
+            _ => {
+                visible(Some(course.course), person)?;
+                Err(ErrorCode::RegistrationNotFound.into())
+            }
+        }
+    }
+
+    /// The registration of `user` for the course `id`, if `writer` may decide on it.
+    ///
+    /// # Errors
+    /// As [`seen`](Self::seen), and `FORBIDDEN_MESSAGE` for the caller's own if they may not write the course.
+    pub(crate) async fn decidable(
+        &self,
+        ids: (CourseId, UserId),
+        writer: &Permitted<WriteCourses>,
+    ) -> Result<Seen, ApiError> {
+        let seen = self.seen(ids, &writer.person).await?;
+        if seen.is_writer { Ok(seen) } else { Err(ErrorCode::Forbidden.into()) }
+    }
+}
+
+impl Seen {
+    /// In which role the caller changes the registration. Members of a closed committee may only change their own.
+    ///
+    /// # Errors
+    /// `COMMITTEE_INACTIVE_MESSAGE`.
+    pub(crate) fn party(&self, person: &SignedIn) -> Result<Party, ErrorCode> {
+        if !self.is_writer || self.is_own && person.require_active_committee().is_err() {
+            return Ok(Party::Person);
+        }
+        person.require_active_committee().map(|()| Party::Committee)
+    }
+}

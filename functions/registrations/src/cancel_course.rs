@@ -1,0 +1,60 @@
+//! `POST /registrations/{courseId}/cancel-course`: cancels a course, for good. The worker then cancels its registrations.
+
+use axum::extract::State;
+use common::{
+    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, Permitted,
+    course_rights::publishable, input, rights::PublishCourses, success, text,
+};
+use domain::{
+    CourseId,
+    audit::{Action, AuditEntry, AuditValues},
+    registration::{Reason, RegistrationSettings},
+};
+use identity::random;
+use serde::Serialize;
+
+use crate::Registrations;
+
+input! {
+    pub(crate) struct CancelCourseRequest {
+        reason: Reason = required("reason", text),
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct CancelCourseResponse {
+    registration: RegistrationSettings,
+}
+
+/// A cancelled course keeps its first reason.
+pub(crate) async fn cancel_course(
+    State(registrations): State<Registrations>,
+    Now(now): Now,
+    publisher: Permitted<PublishCourses>,
+    Path(id): Path<CourseId>,
+    Input(request): Input<CancelCourseRequest>,
+) -> ApiResult<CancelCourseResponse> {
+    let cancel = || async {
+        let full = registrations.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
+        let course = publishable(Some(full.course), &publisher.person)?.summary;
+        let mut tx = registrations.store.transaction();
+        if full.settings.cancelled_at.is_some() {
+            return Ok((tx, full.settings));
+        }
+        let after = RegistrationSettings {
+            cancelled_at: Some(now),
+            cancel_reason: Some(request.reason.clone()),
+            updated_at: Some(now),
+            ..full.settings
+        };
+        tx.set_registration_settings(&course, &after, now);
+        let values = AuditValues::from([("reason".to_owned(), request.reason.as_str().into())]);
+        let (actor, action) = (&publisher.person.user, Action::CourseCancelled);
+        let audit =
+            AuditEntry::of_registrations(random::id(now), actor, action, &course, values, now);
+        tx.record_audit(&audit);
+        Ok::<_, ApiError>((tx, after))
+    };
+    let registration = registrations.store.update(cancel, |_| None).await?;
+    success(Message::CourseCancelled, CancelCourseResponse { registration })
+}

@@ -1,0 +1,223 @@
+//! `POST /registrations/{courseId}`: registers the caller. The state in the response is final: a confirmed person has a
+//! seat.
+
+use axum::extract::State;
+use common::{
+    ApiError, ApiResult, ErrorCode, FieldError, Fields, FromFields, Input, Message, Now, Path,
+    SignedIn, course_rights::may_write, flag, success, text,
+};
+use data_encoding::HEXLOWER;
+use domain::{
+    CourseId, Instant, ValueError,
+    course::Language,
+    registration::{
+        Answer, Audience, Clearing, MAX_NUMBER, MAX_TIMES, Mode, Registration, RegistrationEvent,
+        RegistrationState, Status, answered, form_language,
+    },
+};
+use sha2::{Digest, Sha256};
+use store::{FullCourse, FullRegistration, SeatRule, Standing, Transaction};
+use tokio::sync::OnceCell;
+
+use crate::{
+    Registrations,
+    access::{ActiveMember, Seen},
+    answers::Given,
+    moving::{Move, refused},
+    view::RegistrationResponse,
+};
+
+pub(crate) struct RegisterRequest {
+    answers: Given,
+    language: Option<Language>,
+    consent: bool,
+}
+
+impl<S> FromFields<S> for RegisterRequest {
+    /// All answers fit also when each letter is escaped.
+    const MAX_BYTES: usize = 262_144;
+
+    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+        let answers = fields.literals("answers");
+        let language = fields.optional("language", text);
+        let consent = fields.optional_or("consent", flag, false);
+        let answers = answers?.unwrap_or_default();
+        Some(Self { answers, language: language?, consent: consent? })
+    }
+}
+
+/// A course and what decides whether the caller can register for it, which was read before it: a change of the course in
+/// between raises the revision of the seats, so that the transaction fails and all is read again.
+struct Attempt {
+    standing: Standing,
+    course: FullCourse,
+}
+
+/// A person who is registered already gets the stored registration, whatever the request says: a second click or an old
+/// tab changes nothing.
+pub(crate) async fn create(
+    State(registrations): State<Registrations>,
+    Now(now): Now,
+    ActiveMember(person): ActiveMember,
+    Path(id): Path<CourseId>,
+    Input(request): Input<RegisterRequest>,
+) -> ApiResult<RegistrationResponse> {
+    let number = OnceCell::new();
+    let register = || async {
+        let attempt = registrations.attempt(id, &person).await?;
+        let own = attempt.standing.own.clone();
+        if let Some(full) = own.filter(|own| own.registration.card.state.is_active()) {
+            let tx = registrations.store.transaction();
+            return Ok((tx, (Message::AlreadyRegistered, attempt.seen(full, &person))));
+        }
+        let (language, answers) = registrations.checked(&request, &attempt, &person).await?;
+        let committee = attempt.course.course.summary.committee_id;
+        let is_open = registrations.is_open(committee, &person).await?;
+        let state = attempt.place(is_open, registrations.max_active, now)?;
+        let number = *number.get_or_try_init(|| registrations.store.next_number(id)).await?;
+        if number > MAX_NUMBER {
+            return Err(ErrorCode::RegistrationsLimit.into());
+        }
+        let full = attempt.registration((number, state), language, answers, &person, now);
+        let tx = registrations.registered(&attempt, &full, &person, now)?;
+        Ok::<_, ApiError>((tx, (message(state), attempt.seen(full, &person))))
+    };
+    let (message, seen) = registrations.store.update(register, refused).await?;
+    success(message, registrations.response(seen).await?)
+}
+
+fn message(state: RegistrationState) -> Message {
+    match state {
+        RegistrationState::Confirmed => Message::RegistrationConfirmed,
+        RegistrationState::Waitlisted => Message::RegistrationWaitlisted,
+        _ => Message::RegistrationPending,
+    }
+}
+
+impl Registrations {
+    /// Reads what decides.
+    ///
+    /// # Errors
+    /// `COURSE_NOT_FOUND_MESSAGE`, or `FORBIDDEN_MESSAGE` for a course that takes members of its committee only.
+    async fn attempt(&self, id: CourseId, person: &SignedIn) -> Result<Attempt, ApiError> {
+        let standing = self.store.standing(id, person.user.user_id).await?;
+        let course = self.readable(id, person).await?;
+        let is_member = course.course.summary.committee_id == person.user.committee_id;
+        if course.settings.audience == Audience::Committee && !is_member {
+            return Err(ErrorCode::Forbidden.into());
+        }
+        Ok(Attempt { standing, course })
+    }
+
+    /// The language and the answers of the form, if the request is complete.
+    ///
+    /// # Errors
+    /// Those of all fields.
+    async fn checked(
+        &self,
+        request: &RegisterRequest,
+        attempt: &Attempt,
+        person: &SignedIn,
+    ) -> Result<(Option<Language>, Vec<Answer>), ApiError> {
+        let FullCourse { course, questions, settings } = &attempt.course;
+        let wanted = request.language.as_ref();
+        let language = form_language(questions, wanted, &course.summary.language);
+        let language = language.map_err(|error| ApiError::field("language", error))?;
+        let form = (questions.as_slice(), language.as_ref());
+        let (owner, given) = (person.user.user_id, &request.answers);
+        let answers = self.merged_answers(owner, form, &[], given, Clearing::Never).await?;
+        if settings.consent_text.is_some() && !request.consent {
+            let error = FieldError::new("consent", ValueError::Required);
+            return Err(ApiError::fields(vec![error]));
+        }
+        Ok((language, answers))
+    }
+
+    /// The transaction that stores the registration `full`.
+    fn registered(
+        &self,
+        attempt: &Attempt,
+        full: &FullRegistration,
+        person: &SignedIn,
+        now: Instant,
+    ) -> Result<Transaction, ApiError> {
+        let Attempt { standing, course } = attempt;
+        let before = standing.own.as_ref();
+        let list_limit = course.settings.list_limit(&course.course.summary, now);
+        let change = Move {
+            course,
+            user: &person.user,
+            before: before.map(|before| &before.registration),
+            after: &full.registration,
+            rule: SeatRule::Newcomer { list_limit, revision: standing.seats.revision },
+            event: RegistrationEvent::Registered,
+        };
+        let mut tx = self.moved(&change, &standing.seats, now)?;
+        let former = before.map_or(0, |before| before.answers_version);
+        tx.set_answers(&full.registration, &full.answers, former);
+        Ok(tx)
+    }
+}
+
+impl Attempt {
+    /// The state that a registration gets now.
+    ///
+    /// # Errors
+    /// The first reason why there is none.
+    fn place(
+        &self,
+        is_open: bool,
+        max_active: u64,
+        now: Instant,
+    ) -> Result<RegistrationState, ErrorCode> {
+        let Self { standing, course } = self;
+        let (summary, settings) = (&course.course.summary, &course.settings);
+        let status = settings.status(summary, &standing.seats, is_open, now);
+        match status {
+            Status::Cancelled => return Err(ErrorCode::CourseCancelled),
+            Status::Disabled => return Err(ErrorCode::RegistrationDisabled),
+            Status::NotOpen => return Err(ErrorCode::RegistrationNotOpen),
+            Status::Closed => return Err(ErrorCode::RegistrationClosed),
+            Status::Open | Status::Waitlist | Status::Full => {}
+        }
+        let own = standing.own.as_ref().map(|own| &own.registration);
+        if own.is_some_and(|own| own.card.state == RegistrationState::Rejected) {
+            return Err(ErrorCode::RegistrationRejected);
+        }
+        let is_last = own.is_some_and(|own| own.details.times >= MAX_TIMES);
+        if is_last || standing.active >= max_active {
+            return Err(ErrorCode::RegistrationsLimit);
+        }
+        if settings.mode == Mode::Manual {
+            return Ok(RegistrationState::Pending);
+        }
+        let list_limit = settings.list_limit(summary, now);
+        standing.seats.place(list_limit).ok_or(ErrorCode::CourseFull)
+    }
+
+    fn registration(
+        &self,
+        place: (u64, RegistrationState),
+        language: Option<Language>,
+        answers: Vec<Answer>,
+        person: &SignedIn,
+        now: Instant,
+    ) -> FullRegistration {
+        let own = self.standing.own.as_ref().map(|own| &own.registration);
+        let course_id = self.course.course.summary.course_id;
+        let mut registration = Registration::new(own, course_id, &person.user, place, now);
+        registration.card.language = language;
+        registration.card.answered = answered(&answers);
+        if let Some(text) = &self.course.settings.consent_text {
+            registration.details.consent_at = Some(now);
+            let hash = HEXLOWER.encode(&Sha256::digest(text.as_str()));
+            registration.details.consent_hash = Some(hash);
+        }
+        FullRegistration { registration, answers, answers_version: 0 }
+    }
+
+    fn seen(self, full: FullRegistration, person: &SignedIn) -> Seen {
+        let is_writer = may_write(&self.course.course.summary, person);
+        Seen { course: self.course, full, is_writer, is_own: true }
+    }
+}

@@ -1,0 +1,67 @@
+//! Registrations for courses: settings, waiting lists, answers to the questions of a course.
+
+mod access;
+mod answers;
+mod approve;
+mod availability;
+mod cancel;
+mod cancel_course;
+mod create;
+mod file;
+mod list;
+mod moving;
+mod my_registrations;
+mod registration;
+mod reject;
+mod settings;
+mod view;
+
+use common::{Cursors, Routes};
+use identity::outbox::OutboxSealer;
+use runtime::{ConfigError, Key};
+use storage::Objects;
+use store::{Setup, Store};
+
+/// The keys that `registrations` reads at start.
+pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor, Key::Outbox];
+
+/// The tables, the bucket, the keys and the limits that the handlers use.
+#[derive(Clone)]
+pub(crate) struct Registrations {
+    store: Store,
+    objects: Objects,
+    cursors: Cursors,
+    outbox: OutboxSealer,
+    /// Most active registrations of one person.
+    max_active: u64,
+}
+
+/// The routes below `/registrations`.
+///
+/// # Errors
+/// When `FILES_BUCKET` or a key is missing or malformed, or a limit is not a number.
+pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
+    let settings = &setup.settings;
+    let registrations = Registrations {
+        store: setup.store.clone(),
+        objects: Objects::new(&setup.aws, settings)?,
+        cursors: setup.keys.parse(Key::Cursor)?,
+        outbox: setup.keys.parse(Key::Outbox)?,
+        max_active: settings.number("REGISTRATIONS_PER_USER", 50)?,
+    };
+    Ok(Routes::default()
+        .get("/registrations/my-registrations", my_registrations::list)
+        .get("/registrations/{courseId}", list::list)
+        .post("/registrations/{courseId}", create::create)
+        .put("/registrations/{courseId}/settings", settings::replace)
+        .get("/registrations/{courseId}/availability", availability::show)
+        .post("/registrations/{courseId}/cancel-course", cancel_course::cancel_course)
+        .get("/registrations/{courseId}/{userId}", registration::show)
+        .put("/registrations/{courseId}/{userId}", registration::change)
+        .post("/registrations/{courseId}/{userId}/cancel", cancel::cancel)
+        .post("/registrations/{courseId}/{userId}/approve", approve::approve)
+        .post("/registrations/{courseId}/{userId}/reject", reject::reject)
+        .get("/registrations/{courseId}/{userId}/files/{questionId}", file::show)
+        .no_store("/registrations")
+        .with_state(registrations))
+}

@@ -1,0 +1,73 @@
+//! `GET /registrations/{courseId}`: lists the registrations for a course, for its writers.
+
+use axum::extract::State;
+use common::{
+    ApiResult, Listed, Paging, Path, QueryInput, Viewer, choice, input, ok, rights::WriteCourses,
+    text,
+};
+use domain::{
+    CourseId, Prose, folded,
+    registration::{ListOrder, RegistrationState, Seats},
+};
+use serde::Serialize;
+use store::RegistrationOrder;
+
+use crate::{Registrations, view::CardView};
+
+input! {
+    pub(crate) struct ListQuery {
+        /// `None` lists all states.
+        state: Option<RegistrationState> = nullable("state", choice),
+        order: Option<ListOrder> = nullable("order", choice),
+        /// The beginning of the last name.
+        start: Option<Prose<100>> = nullable("q", text),
+    }
+}
+
+/// The registrations and, of the whole course, the number in each active state.
+#[derive(Serialize)]
+pub(crate) struct ListResponse {
+    #[serde(flatten)]
+    list: Listed<CardView>,
+    counts: Counts,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    pending: u32,
+    waitlisted: u32,
+    confirmed: u32,
+}
+
+impl From<Seats> for Counts {
+    fn from(seats: Seats) -> Self {
+        Self { pending: seats.pending, waitlisted: seats.waiting, confirmed: seats.taken }
+    }
+}
+
+/// A page costs the same, however many people are registered.
+pub(crate) async fn list(
+    State(registrations): State<Registrations>,
+    viewer: Viewer<WriteCourses>,
+    Path(id): Path<CourseId>,
+    paging: Paging,
+    QueryInput(request): QueryInput<ListQuery>,
+) -> ApiResult<ListResponse> {
+    let ListQuery { state, order, start } = request;
+    let order = match order {
+        Some(ListOrder::Name) => {
+            RegistrationOrder::Name(start.map_or_else(String::new, |start| folded(start.as_str())))
+        }
+        Some(ListOrder::Number) | None => RegistrationOrder::Number,
+    };
+    let list = paging.open(&registrations.cursors, (id, state, &order))?;
+    let course = registrations.writable(id, &viewer.person).await?;
+    let states = state.map_or_else(|| RegistrationState::ALL.to_vec(), |state| vec![state]);
+    let (store, position) = (&registrations.store, list.position());
+    let (page, seats) = tokio::try_join!(
+        store.registrations(id, &states, &order, position, list.limit),
+        store.seats(id)
+    )?;
+    let page = page.map(|card| CardView::new(card, &course.questions));
+    ok(ListResponse { list: list.listed("registrations", page)?, counts: seats.into() })
+}

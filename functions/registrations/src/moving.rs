@@ -1,0 +1,74 @@
+//! The transaction that moves a registration to another state: with its message and, if the committee does it, the audit
+//! entry.
+
+use common::{ApiError, ErrorCode};
+use domain::{
+    Instant, UserId,
+    audit::{Action, AuditEntry, AuditValues},
+    registration::{Registration, RegistrationEvent, RegistrationNotice, RegistrationState, Seats},
+    user::User,
+};
+use identity::random;
+use store::{FullCourse, Part, SeatRule, Transaction};
+
+use crate::Registrations;
+
+/// A change of state.
+pub(crate) struct Move<'a> {
+    pub(crate) course: &'a FullCourse,
+    /// The registered person.
+    pub(crate) user: &'a User,
+    pub(crate) before: Option<&'a Registration>,
+    pub(crate) after: &'a Registration,
+    pub(crate) rule: SeatRule,
+    pub(crate) event: RegistrationEvent,
+}
+
+impl Registrations {
+    /// The transaction of `change`. `seats` were read before, for the place on the waiting list that the message names.
+    ///
+    /// # Errors
+    /// When the message cannot be sealed.
+    pub(crate) fn moved(
+        &self,
+        change: &Move<'_>,
+        seats: &Seats,
+        now: Instant,
+    ) -> Result<Transaction, ApiError> {
+        let Move { course, user, before, after, rule, event } = *change;
+        let mut tx = self.store.transaction();
+        tx.move_registration(before, after, rule, self.max_active);
+        let (summary, settings) = (&course.course.summary, &course.settings);
+        let is_proved = user.is_mailbox_verified;
+        let mut notice = RegistrationNotice::new(event, after, summary, settings, is_proved);
+        let is_waiting = after.card.state == RegistrationState::Waitlisted;
+        notice.position = is_waiting.then_some(seats.waiting + 1);
+        tx.send(&self.outbox.notify_registration(user, after, notice, now)?);
+        Ok(tx)
+    }
+
+    /// The account `id`, which has a registration.
+    pub(crate) async fn registrant(&self, id: UserId) -> Result<User, ApiError> {
+        Ok(self.store.user(id).await?.ok_or(ErrorCode::RegistrationNotFound)?)
+    }
+}
+
+/// The audit entry for an `action` of `actor` on `registration`.
+pub(crate) fn audit(
+    actor: &User,
+    action: Action,
+    course: &FullCourse,
+    registration: &Registration,
+    mut values: AuditValues,
+    now: Instant,
+) -> AuditEntry {
+    let card = &registration.card;
+    values.insert("state".to_owned(), card.state.code().into());
+    let target = (&course.course.summary, card.user_id);
+    AuditEntry::of_registration(random::id(now), actor, action, target, values, now)
+}
+
+/// The response of a change of state whose condition has failed for good; `None` if it is decided again.
+pub(crate) fn refused(part: Part) -> Option<ApiError> {
+    (part == Part::Registered).then(|| ErrorCode::RegistrationsLimit.into())
+}

@@ -1,0 +1,110 @@
+//! `PUT /registrations/{courseId}/settings`: replaces the settings of a course's registrations.
+
+use axum::extract::State;
+use common::{
+    ApiError, ApiResult, ErrorCode, FieldError, Fields, Input, InvalidValue, Message, Now, Path,
+    Permitted, course_rights::changeable, input, integer, rights::WriteCourses, success, text,
+};
+use domain::{
+    Constraint, CourseId, Instant, ValueError,
+    audit::AuditEntry,
+    registration::{Audience, Mode, RegistrationSettings},
+};
+use identity::random;
+use serde::Serialize;
+use store::Part;
+
+use crate::Registrations;
+
+/// Most seats.
+const MAX_CAPACITY: u32 = 20_000;
+/// Longest waiting list.
+const MAX_WAITING: u32 = 10_000;
+
+input! {
+    pub(crate) struct SettingsRequest {
+        settings: RegistrationSettings = group(read),
+        /// The version of the course that the change is based on.
+        version: Option<u64> = optional("version", integer(0..=u64::MAX)),
+    }
+}
+
+fn read(fields: &mut Fields) -> Option<RegistrationSettings> {
+    let mode = fields.optional_or("mode", text, Mode::None);
+    let capacity = fields.nullable("capacity", integer(0..=MAX_CAPACITY));
+    let waitlist_limit = fields.optional_or("waitlistLimit", integer(0..=MAX_WAITING), 0);
+    let opens_at = fields.nullable("opensAt", text::<Instant>);
+    let closes_at = fields.nullable("closesAt", text::<Instant>);
+    let cancel_until = fields.nullable("cancelUntil", text::<Instant>);
+    let audience = fields.optional_or("audience", text, Audience::All);
+    let consent_text = fields.nullable("consentText", text);
+    let join_info = fields.nullable("joinInfo", text);
+    if let (Some(Some(opens)), Some(Some(closes))) = (opens_at, closes_at)
+        && closes < opens
+    {
+        fields.reject("closesAt", ValueError::Value);
+    }
+    Some(RegistrationSettings {
+        mode: mode?,
+        capacity: capacity?,
+        waitlist_limit: waitlist_limit?,
+        opens_at: opens_at?,
+        closes_at: closes_at?,
+        cancel_until: cancel_until?,
+        audience: audience?,
+        consent_text: consent_text?,
+        join_info: join_info?,
+        ..RegistrationSettings::default()
+    })
+}
+
+#[derive(Serialize)]
+pub(crate) struct SettingsResponse {
+    registration: RegistrationSettings,
+    /// Of the course.
+    version: u64,
+}
+
+/// A higher capacity, and any other change that makes room, promotes people who wait, within seconds.
+pub(crate) async fn replace(
+    State(registrations): State<Registrations>,
+    Now(now): Now,
+    writer: Permitted<WriteCourses>,
+    Path(id): Path<CourseId>,
+    Input(request): Input<SettingsRequest>,
+) -> ApiResult<SettingsResponse> {
+    let actor = &writer.person.user;
+    let replace = || async {
+        let full = registrations.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
+        let course = changeable(Some(full.course), &writer.person)?.summary;
+        if full.settings.cancelled_at.is_some() {
+            return Err(ErrorCode::CourseCancelled.into());
+        }
+        if request.version.is_some_and(|version| version != course.version) {
+            return Err(ErrorCode::VersionConflict.into());
+        }
+        let after = RegistrationSettings { updated_at: Some(now), ..request.settings.clone() };
+        let mut tx = registrations.store.transaction();
+        tx.set_registration_settings(&course, &after, now);
+        let (audit_id, before) = (random::id(now), &full.settings);
+        let audit =
+            AuditEntry::of_registration_settings(audit_id, actor, &course, before, &after, now);
+        tx.record_audit(&audit);
+        Ok::<_, ApiError>((tx, (after, course.version + 1)))
+    };
+    // What is confirmed is read only if the condition on the seats fails.
+    let too_low = |part| (part == Part::Seats).then(|| ErrorCode::CapacityTooLow.into());
+    match registrations.store.update(replace, too_low).await {
+        Ok((registration, version)) => {
+            success(Message::RegistrationSettings, SettingsResponse { registration, version })
+        }
+        Err(error) if error.code() == ErrorCode::CapacityTooLow => {
+            let taken = registrations.store.seats(id).await?.taken;
+            let constraint = Constraint { min: Some(taken.into()), ..Constraint::default() };
+            let invalid = InvalidValue { code: ErrorCode::CapacityTooLow, constraint };
+            let errors = vec![FieldError::new("capacity", invalid)];
+            Err(ApiError::with_errors(ErrorCode::CapacityTooLow, errors))
+        }
+        Err(error) => Err(error),
+    }
+}

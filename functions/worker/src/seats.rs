@@ -1,0 +1,253 @@
+//! What follows from the seats of a course: promotes people who wait, ends registrations of a course that is cancelled or
+//! begins, and deletes personal data when its time is over. Nothing else promotes people, so that their order is kept.
+
+use std::time::Duration;
+
+use background::AT_ONCE;
+use domain::{
+    CourseId, Instant, UserId,
+    course::{CourseState, CourseSummary},
+    registration::{
+        Party, Registrant, Registration, RegistrationEvent, RegistrationNotice, RegistrationState,
+        RegistrationState::{Cancelled, Confirmed, Expired, Pending, Waitlisted},
+        Seats,
+    },
+    user::User,
+};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use runtime::Error;
+use store::{CommitOutcome, FullCourse, RegistrationOrder, SeatRule, StoreError};
+
+use crate::{Services, Worker};
+
+/// Registrations that are read at once.
+const PAGE: u16 = 100;
+/// People who are promoted in one step. Each promotion changes the seats, and that record starts the next step.
+const STEP: usize = 20;
+/// How long personal data of registrations is kept after the end of a course.
+pub(crate) struct Retention {
+    pub(crate) answers: Duration,
+    pub(crate) cards: Duration,
+}
+
+impl Worker {
+    /// Does what is left to do with the seats of the course `id`, and makes them due when there will be more.
+    pub(crate) async fn settle_seats(&self, id: CourseId) -> Result<(), Error> {
+        let Services { store, clock, .. } = &*self.0;
+        let now = clock.now();
+        for _ in 0..STEP {
+            // Before the course, whose changes raise the revision.
+            let seats = store.seats(id).await?;
+            let Some(full) = store.full_course(id).await? else {
+                return Ok(());
+            };
+            let course = &full.course.summary;
+            let is_over = full.settings.cancelled_at.is_some() && seats.active() > 0
+                || course.has_started(now) && seats.waiting + seats.pending > 0;
+            let has_more = if is_over {
+                self.end_registrations(&full, now).await?;
+                true
+            } else {
+                self.promote_first(&full, &seats, now).await?
+            };
+            if !has_more {
+                self.delete_old_data(course, now).await?;
+                let next = self.next_work(course, &seats, now);
+                return Ok(store.reschedule_seats(id, &seats, next).await?);
+            }
+        }
+        Ok(())
+    }
+
+    /// When something is to do next if nobody changes the seats: at the start of the course while somebody waits, and when
+    /// the time of answers and cards is over. Nothing if nobody ever registered.
+    fn next_work(&self, course: &CourseSummary, seats: &Seats, now: Instant) -> Option<Instant> {
+        if !seats.registered {
+            return None;
+        }
+        let Retention { answers, cards } = self.0.retention;
+        let end = course.end().unwrap_or(course.updated_at);
+        let start = course.start_at.filter(|_| seats.waiting + seats.pending > 0);
+        let times = [start, Some(end.after(answers)), Some(end.after(cards))];
+        times.into_iter().flatten().filter(|time| *time > now).min()
+    }
+
+    /// Promotes the first person who waits and whose account is active, if a seat is free and promotion is allowed.
+    /// Returns whether there may be more to do.
+    async fn promote_first(
+        &self,
+        full: &FullCourse,
+        seats: &Seats,
+        now: Instant,
+    ) -> Result<bool, Error> {
+        let store = &self.0.store;
+        let course = &full.course.summary;
+        let is_allowed = course.state == CourseState::Published
+            && full.settings.cancelled_at.is_none()
+            && !course.has_started(now);
+        if !is_allowed || !seats.has_room() || seats.waiting == 0 {
+            return Ok(false);
+        }
+        let committee = store.committee(course.committee_id).await?;
+        if committee.is_none_or(|committee| !committee.is_active) {
+            return Ok(false);
+        }
+        let Some((user, before)) = self.first_waiting(course.course_id).await? else {
+            return Ok(false);
+        };
+        let after = before.moved(Confirmed, Party::System, None, now);
+        let rule = SeatRule::Promotion { revision: seats.revision };
+        // If a condition has failed, the next step reads again.
+        self.commit_move(full, &user, (&before, &after), rule, RegistrationEvent::Promoted).await?;
+        Ok(true)
+    }
+
+    /// The first person on the waiting list whose account is active.
+    async fn first_waiting(&self, id: CourseId) -> Result<Option<(User, Registration)>, Error> {
+        let store = &self.0.store;
+        let mut position = None;
+        loop {
+            let page = store.waiting_list(id, position.as_deref(), PAGE).await?;
+            for waiting in page.items {
+                let user = store.user(waiting.user_id).await?.filter(|user| user.is_active);
+                let Some(user) = user else { continue };
+                let registration = store.registration(id, waiting.user_id).await?;
+                let registration = registration.filter(|one| one.card.state == Waitlisted);
+                if let Some(registration) = registration {
+                    return Ok(Some((user, registration)));
+                }
+            }
+            position = page.last;
+            if position.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Ends a page of registrations for a course that is cancelled, or that has started while they waited.
+    async fn end_registrations(&self, full: &FullCourse, now: Instant) -> Result<(), Error> {
+        let store = &self.0.store;
+        let id = full.course.summary.course_id;
+        let is_cancelled = full.settings.cancelled_at.is_some();
+        let states =
+            if is_cancelled { &RegistrationState::ACTIVE[..] } else { &[Pending, Waitlisted] };
+        let order = RegistrationOrder::Number;
+        let page = store.registrations(id, states, &order, None, PAGE).await?;
+        let ended = stream::iter(page.items).map(|card| async move {
+            let before = store.registration(id, card.user_id).await?;
+            let Some(before) = before.filter(|one| states.contains(&one.card.state)) else {
+                return Ok(false);
+            };
+            let Some(user) = store.user(card.user_id).await? else { return Ok(false) };
+            let (after, event) = if is_cancelled {
+                let reason = full.settings.cancel_reason.clone();
+                let after = before.moved(Cancelled, Party::Committee, reason, now);
+                (after, RegistrationEvent::CourseCancelled)
+            } else {
+                (before.moved(Expired, Party::System, None, now), RegistrationEvent::Expired)
+            };
+            self.commit_move(full, &user, (&before, &after), SeatRule::None, event).await
+        });
+        // The seats are in each transaction, so more at once would only conflict.
+        let ended: Vec<bool> = ended.buffer_unordered(2).try_collect().await?;
+        if ended.contains(&true) {
+            return Ok(());
+        }
+        // The index does not list yet who is left.
+        Err(StoreError::UpdateConflict.into())
+    }
+
+    /// Moves the registration of `user` from one state to another, with the message. Returns whether it did.
+    pub(crate) async fn commit_move(
+        &self,
+        full: &FullCourse,
+        user: &User,
+        (before, after): (&Registration, &Registration),
+        rule: SeatRule,
+        event: RegistrationEvent,
+    ) -> Result<bool, Error> {
+        let Services { store, outbox, .. } = &*self.0;
+        let (course, settings) = (&full.course.summary, &full.settings);
+        let is_proved = user.is_mailbox_verified;
+        let notice = RegistrationNotice::new(event, after, course, settings, is_proved);
+        let mut tx = store.transaction();
+        tx.move_registration(Some(before), after, rule, u64::MAX);
+        tx.send(&outbox.notify_registration(user, after, notice, after.card.updated_at)?);
+        Ok(tx.commit().await? == CommitOutcome::Committed)
+    }
+
+    /// Deletes the answers, and later the personal data, of registrations whose time is over. Every step can be repeated.
+    async fn delete_old_data(&self, course: &CourseSummary, now: Instant) -> Result<(), Error> {
+        let Retention { answers, cards } = self.0.retention;
+        let end = course.end().unwrap_or(course.updated_at);
+        if now < end.after(answers) {
+            return Ok(());
+        }
+        let (store, is_anonymous) = (&self.0.store, end.after(cards) <= now);
+        let (order, mut position) = (RegistrationOrder::Number, None);
+        loop {
+            let (id, states) = (course.course_id, &RegistrationState::ALL);
+            let page = store.registrations(id, states, &order, position.as_deref(), PAGE).await?;
+            let cleared = stream::iter(page.items).map(|card| async move {
+                let Some(before) = store.registration(id, card.user_id).await? else {
+                    return Ok(());
+                };
+                self.clear(&before, is_anonymous, now).await
+            });
+            cleared.buffer_unordered(AT_ONCE).try_collect::<()>().await?;
+            position = page.last;
+            if position.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Cancels a page of the registrations of the erased user `id`, which frees their seats, and deletes the personal data
+    /// in them. Returns whether there are more.
+    pub(crate) async fn erase_registrations(&self, id: UserId) -> Result<bool, Error> {
+        let Services { store, clock, .. } = &*self.0;
+        let page = store.registrations_of(id, &RegistrationState::ALL, None, PAGE).await?;
+        for listed in page.items {
+            let now = clock.now();
+            let Some(mut before) = store.registration(listed.card.course_id, id).await? else {
+                continue;
+            };
+            if before.card.state.is_active() {
+                let after = before.moved(Cancelled, Party::System, None, now);
+                let mut tx = store.transaction();
+                tx.move_registration(Some(&before), &after, SeatRule::None, u64::MAX);
+                if tx.commit().await? != CommitOutcome::Committed {
+                    return Err(StoreError::UpdateConflict.into());
+                }
+                before = after;
+            }
+            self.clear(&before, true, now).await?;
+        }
+        Ok(page.last.is_some())
+    }
+
+    async fn clear(
+        &self,
+        before: &Registration,
+        is_anonymous: bool,
+        now: Instant,
+    ) -> Result<(), Error> {
+        let nobody = Registrant::erased(before.card.user_id, before.card.person.committee_id);
+        let nobody = nobody.map_err(|_| "the details of an erased account are malformed")?;
+        let after = if is_anonymous {
+            before.anonymised(nobody, now)
+        } else {
+            before.changed(now, |after| after.card.answered.clear())
+        };
+        let is_cleared = after.card.person == before.card.person && before.card.answered.is_empty();
+        if is_cleared {
+            return Ok(());
+        }
+        let mut tx = self.0.store.transaction();
+        tx.clear_registration(before, &after, is_anonymous);
+        match tx.commit().await? {
+            CommitOutcome::Committed => Ok(()),
+            CommitOutcome::ConditionFailed(_) => Err(StoreError::UpdateConflict.into()),
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Answers to the questions of a course.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::{Date, Time};
+use serde::{Deserialize, Serialize};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
+
+use crate::{
+    Constrained, Constraint, E164, Email, FileId, Line, Prose, QuestionId, Unit, ValueError,
+    course::Language,
+    is_blank, price,
+    question::{OPTIONS, Question, QuestionType},
+    text::comparable,
+};
+
+/// Years that an answer to a question of type `DATE` can have.
+const YEARS: std::ops::RangeInclusive<i16> = 1900..=2100;
+/// Largest answer to a question of type `NUMBER`, and smallest without its sign.
+const MAX_NUMBER: u64 = 999_999_999_999;
+/// Most decimals of such an answer.
+const DECIMALS: u32 = 6;
+
+/// An answer, with the question as it was asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Answer {
+    /// The question.
+    #[serde(rename = "questionID")]
+    pub question_id: QuestionId,
+    /// Its text at that time.
+    pub question: Prose<1000>,
+    /// Its type.
+    pub question_type: QuestionType,
+    /// The value as JSON: numbers keep all their digits.
+    pub value: Box<RawValue>,
+}
+
+/// Why an answer is invalid.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnswerError {
+    /// The value does not fit the question, with what a valid value fulfils.
+    Value(ValueError, Constraint),
+    /// The course has no such question.
+    UnknownQuestion,
+}
+
+impl From<ValueError> for AnswerError {
+    fn from(error: ValueError) -> Self {
+        Self::Value(error, Constraint::default())
+    }
+}
+
+/// Which answers to required questions may be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clearing {
+    /// None: the person registers.
+    Never,
+    /// Those that the request does not name: the person changes answers.
+    Absent,
+    /// All: the committee changes answers.
+    Any,
+}
+
+impl Answer {
+    /// Whether `questions` still have the question with this text and, for a choice, the chosen options.
+    pub fn is_current(&self, questions: &[Question]) -> bool {
+        let question = questions.iter().find(|question| question.question_id == self.question_id);
+        question.is_some_and(|question| {
+            question.wording.question == self.question
+                && read(question, &self.value)
+                    .is_ok_and(|value| value.is_some_and(|value| value.get() == self.value.get()))
+        })
+    }
+
+    /// The file of an answer to a question of type `FILE`.
+    pub fn file(&self) -> Option<FileId> {
+        if self.question_type != QuestionType::File {
+            return None;
+        }
+        serde_json::from_str(self.value.get()).ok()
+    }
+}
+
+/// The language of a form: `wanted`, or that of the course, or that of the first question. `None` for a course without
+/// questions.
+///
+/// # Errors
+/// `Value` when no question has the language `wanted`.
+pub fn form_language(
+    questions: &[Question],
+    wanted: Option<&Language>,
+    of_course: &Language,
+) -> Result<Option<Language>, ValueError> {
+    let has = |language: &Language| questions.iter().any(|one| one.wording.language == *language);
+    match wanted {
+        Some(wanted) if has(wanted) => Ok(Some(wanted.clone())),
+        Some(_) if !questions.is_empty() => Err(ValueError::Value),
+        _ if has(of_course) => Ok(Some(of_course.clone())),
+        _ => Ok(questions.first().map(|question| question.wording.language.clone())),
+    }
+}
+
+/// The ids of the required questions of `language` that are not among `answered`.
+pub fn missing(
+    questions: &[Question],
+    language: Option<&Language>,
+    answered: &[QuestionId],
+) -> Vec<QuestionId> {
+    let required = questions.iter().filter(|question| {
+        question.wording.required && Some(&question.wording.language) == language
+    });
+    let missing = required.filter(|question| !answered.contains(&question.question_id));
+    missing.map(|question| question.question_id).collect()
+}
+
+/// The ids of the questions that `answers` answer.
+pub fn answered(answers: &[Answer]) -> Vec<QuestionId> {
+    answers.iter().map(|answer| answer.question_id).collect()
+}
+
+/// The `stored` answers with those that are `given`, by the ids of their questions, in the order of `questions` and then
+/// those to deleted questions. Null and empty values remove an answer; only given values are checked.
+///
+/// # Errors
+/// The errors of all given values and missing answers, with the ids of their questions as the request writes them.
+pub fn merged(
+    questions: &[Question],
+    language: Option<&Language>,
+    stored: &[Answer],
+    given: &BTreeMap<String, Box<RawValue>>,
+    clearing: Clearing,
+) -> Result<Vec<Answer>, Vec<(String, AnswerError)>> {
+    let mut errors = Vec::new();
+    let mut answers: BTreeMap<QuestionId, Answer> =
+        stored.iter().map(|answer| (answer.question_id, answer.clone())).collect();
+    let mut named = Vec::new();
+    for (id, value) in given {
+        let found = id.parse().ok().and_then(|id: QuestionId| {
+            named.push(id);
+            questions.iter().find(|question| question.question_id == id)
+        });
+        match found.map(|question| (question, checked(question, language, value, clearing))) {
+            None => errors.push((id.clone(), AnswerError::UnknownQuestion)),
+            Some((_, Err(error))) => errors.push((id.clone(), error)),
+            Some((question, Ok(None))) => drop(answers.remove(&question.question_id)),
+            Some((question, Ok(Some(value)))) => {
+                let answer = Answer {
+                    question_id: question.question_id,
+                    question: question.wording.question.clone(),
+                    question_type: question.wording.question_type,
+                    value,
+                };
+                answers.insert(question.question_id, answer);
+            }
+        }
+    }
+    if clearing == Clearing::Never {
+        let present: Vec<QuestionId> = answers.keys().copied().chain(named).collect();
+        let missing = missing(questions, language, &present).into_iter();
+        errors.extend(missing.map(|id| (id.to_string(), ValueError::Required.into())));
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let ordered = questions.iter().filter_map(|question| answers.remove(&question.question_id));
+    let mut ordered: Vec<Answer> = ordered.collect();
+    ordered.extend(answers.into_values());
+    Ok(ordered)
+}
+
+/// The value of the answer to `question`; `None` if it is empty.
+fn checked(
+    question: &Question,
+    language: Option<&Language>,
+    value: &RawValue,
+    clearing: Clearing,
+) -> Result<Option<Box<RawValue>>, AnswerError> {
+    if Some(&question.wording.language) != language {
+        return Err(ValueError::Value.into());
+    }
+    let constraint = || constraint(question);
+    let read = read(question, value).map_err(|error| AnswerError::Value(error, constraint()))?;
+    if read.is_none() && question.wording.required && clearing != Clearing::Any {
+        return Err(AnswerError::Value(ValueError::Required, constraint()));
+    }
+    Ok(read)
+}
+
+/// What an answer to `question` fulfils.
+fn constraint(question: &Question) -> Constraint {
+    let options = question.wording.options.iter().flatten();
+    match question.wording.question_type {
+        QuestionType::ShortReply => Line::<500>::constraint(),
+        QuestionType::LongReply => Prose::<5000>::constraint(),
+        QuestionType::SingleChoice | QuestionType::Dropdown => {
+            Constraint::allowed(options.map(Line::as_str))
+        }
+        QuestionType::MultipleChoice => Constraint {
+            allowed: Constraint::allowed(options.map(Line::as_str)).allowed,
+            ..Constraint::length(1, *OPTIONS.end(), Unit::Elements)
+        },
+        QuestionType::YesNo => bool::constraint(),
+        QuestionType::Number => Constraint::range(-(MAX_NUMBER as f64), MAX_NUMBER as f64),
+        QuestionType::Date => Constraint::format("date"),
+        QuestionType::Time => Constraint::format("time"),
+        QuestionType::Scale => Constraint::range(1.0, 10.0),
+        QuestionType::Rating => Constraint::range(1.0, 5.0),
+        QuestionType::Email => Email::constraint(),
+        QuestionType::Phone => E164::constraint(),
+        QuestionType::File => Constraint::format("uuid"),
+    }
+}
+
+/// Reads an answer to `question`; `None` for null, an empty list and a text in which nothing can be seen.
+fn read(question: &Question, literal: &RawValue) -> Result<Option<Box<RawValue>>, ValueError> {
+    let value: Value = serde_json::from_str(literal.get()).map_err(|_| ValueError::Type)?;
+    let is_empty = match &value {
+        Value::Null => true,
+        Value::String(text) => is_blank(text),
+        Value::Array(list) => list.is_empty(),
+        _ => false,
+    };
+    if is_empty {
+        return Ok(None);
+    }
+    let read = match question.wording.question_type {
+        QuestionType::Number => number(&value, literal.get()),
+        QuestionType::Scale => within(&value, 10),
+        QuestionType::Rating => within(&value, 5),
+        QuestionType::YesNo => value.as_bool().map(Value::from).ok_or(ValueError::Type).map(json),
+        QuestionType::MultipleChoice => options(question, &value).map(json),
+        kind => {
+            let text = value.as_str().ok_or(ValueError::Type)?;
+            textual(question, kind, text).map(|text| json(text.into()))
+        }
+    };
+    read.map(Some)
+}
+
+fn json(value: Value) -> Box<RawValue> {
+    // A `Value` can always be serialised.
+    to_raw_value(&value).unwrap_or_default()
+}
+
+fn textual(question: &Question, kind: QuestionType, text: &str) -> Result<String, ValueError> {
+    Ok(match kind {
+        QuestionType::ShortReply => text.parse::<Line<500>>()?.as_str().to_owned(),
+        QuestionType::LongReply => text.parse::<Prose<5000>>()?.as_str().to_owned(),
+        QuestionType::Date => date(text)?,
+        QuestionType::Time => time(text)?,
+        QuestionType::Email => text.parse::<Email>()?.to_string(),
+        QuestionType::Phone => text.parse::<E164>()?.to_string(),
+        QuestionType::File => text.parse::<FileId>()?.to_string(),
+        _ => {
+            let options = question.wording.options.iter().flatten();
+            let chosen = options.into_iter().find(|option| is_same(option.as_str(), text));
+            chosen.ok_or(ValueError::Value)?.as_str().to_owned()
+        }
+    })
+}
+
+/// The chosen options, in the order of the question.
+fn options(question: &Question, value: &Value) -> Result<Value, ValueError> {
+    let chosen = value.as_array().ok_or(ValueError::Type)?;
+    if chosen.len() > *OPTIONS.end() {
+        return Err(ValueError::Length);
+    }
+    let texts = chosen.iter().map(|one| one.as_str().ok_or(ValueError::Type));
+    let texts = texts.collect::<Result<Vec<&str>, _>>()?;
+    let options = question.wording.options.iter().flatten().map(Line::as_str);
+    let found: Vec<&str> =
+        options.filter(|option| texts.iter().any(|text| is_same(option, text))).collect();
+    // One that is unknown or stands twice leaves fewer.
+    if found.len() == texts.len() { Ok(found.into()) } else { Err(ValueError::Value) }
+}
+
+fn is_same(option: &str, text: &str) -> bool {
+    comparable(option) == comparable(text.trim())
+}
+
+/// A whole number from 1 to `max`.
+fn within(value: &Value, max: u64) -> Result<Box<RawValue>, ValueError> {
+    let number = value.as_f64().filter(|number| number.fract() == 0.0).ok_or(ValueError::Type)?;
+    if (1.0..=max as f64).contains(&number) {
+        Ok(json((number as u64).into()))
+    } else {
+        Err(ValueError::Value)
+    }
+}
+
+/// A number with all its digits, in its shortest form.
+fn number(value: &Value, literal: &str) -> Result<Box<RawValue>, ValueError> {
+    if !value.is_number() {
+        return Err(ValueError::Type);
+    }
+    let (is_negative, millionths) = price::scaled(literal, DECIMALS)?;
+    let unit = 10_u64.pow(DECIMALS);
+    if millionths > MAX_NUMBER * unit {
+        return Err(ValueError::Value);
+    }
+    let (whole, decimals) = (millionths / unit, format!("{:06}", millionths % unit));
+    let sign = if is_negative && millionths > 0 { "-" } else { "" };
+    let text = format!("{sign}{whole}.{decimals}");
+    let text = text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    RawValue::from_string(text).map_err(|_| ValueError::Format)
+}
+
+fn date(text: &str) -> Result<String, ValueError> {
+    let text = text.trim();
+    let is_plain = text.len() == 10 && text.bytes().all(|one| one.is_ascii_digit() || one == b'-');
+    let date = text.parse::<Date>().ok().filter(|_| is_plain).ok_or(ValueError::Format)?;
+    if YEARS.contains(&date.year()) { Ok(text.to_owned()) } else { Err(ValueError::Value) }
+}
+
+fn time(text: &str) -> Result<String, ValueError> {
+    let text = text.trim();
+    let is_plain = text.len() == 5 && text.bytes().all(|one| one.is_ascii_digit() || one == b':');
+    let time = text.parse::<Time>().ok().filter(|_| is_plain && text.as_bytes()[2] == b':');
+    time.map(|_| text.to_owned()).ok_or(ValueError::Format)
+}

@@ -1,0 +1,79 @@
+//! The message about a change of state of a registration.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Reason, Registration, RegistrationSettings, RegistrationState};
+use crate::{CourseId, Instant, Line, Prose, course::CourseSummary};
+
+/// What happened to a registration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RegistrationEvent {
+    /// The person registered: the state says what became of it.
+    Registered,
+    /// The committee accepted it.
+    Approved,
+    /// A seat became free.
+    Promoted,
+    /// The committee refused it.
+    Rejected,
+    /// The person cancelled it.
+    CancelledByPerson,
+    /// The committee cancelled it.
+    CancelledByCommittee,
+    /// The course was cancelled.
+    CourseCancelled,
+    /// The course began before a seat was free.
+    Expired,
+}
+
+/// The content of a message about a registration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RegistrationNotice {
+    /// The course.
+    #[serde(rename = "courseID")]
+    pub course_id: CourseId,
+    /// Version of the registration: a later change of its state overtakes the message.
+    pub version: u64,
+    /// What happened.
+    pub event: RegistrationEvent,
+    /// The state since then.
+    pub state: RegistrationState,
+    /// Place on the waiting list.
+    pub position: Option<u32>,
+    /// Title of the course. This and what follows is only for a mailbox that its owner has proved.
+    pub title: Option<Line<200>>,
+    /// When the course starts.
+    pub start_at: Option<Instant>,
+    /// Room or link, for confirmed people.
+    pub join_info: Option<Prose<2000>>,
+    /// Why it was refused or cancelled.
+    pub reason: Option<Reason>,
+}
+
+impl RegistrationNotice {
+    /// The message that `registration` for `course` came to its state by `event`. Without `is_proved`, for a mailbox that
+    /// may be another person's, it has no texts that people wrote.
+    pub fn new(
+        event: RegistrationEvent,
+        registration: &Registration,
+        course: &CourseSummary,
+        settings: &RegistrationSettings,
+        is_proved: bool,
+    ) -> Self {
+        let state = registration.card.state;
+        let is_confirmed = is_proved && state == RegistrationState::Confirmed;
+        Self {
+            course_id: course.course_id,
+            version: registration.card.version,
+            event,
+            state,
+            position: None,
+            title: is_proved.then(|| course.course_title.clone()),
+            start_at: course.start_at,
+            join_info: settings.join_info.clone().filter(|_| is_confirmed),
+            reason: registration.details.reason.clone().filter(|_| is_proved),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The settings of a course's registrations.
+
+use serde::{Deserialize, Serialize};
+
+use super::Reason;
+use crate::{Instant, Prose, choice::choice, course::CourseSummary};
+
+choice! {
+    /// How people register.
+    Mode {
+        /// Nobody can register; earlier registrations stay and are promoted.
+        None "NONE"
+        /// First come, first served.
+        Automatic "AUTOMATIC"
+        /// The committee decides on each registration.
+        Manual "MANUAL"
+    }
+}
+
+choice! {
+    /// Who can register.
+    Audience {
+        /// Every verified account.
+        All "ALL"
+        /// Members of the course's committee.
+        Committee "COMMITTEE"
+    }
+}
+
+/// The settings; by default nobody can register.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RegistrationSettings {
+    /// How people register.
+    pub mode: Mode,
+    /// Number of seats, at most 20,000; `None` without a limit.
+    pub capacity: Option<u32>,
+    /// Longest waiting list, at most 10,000.
+    pub waitlist_limit: u32,
+    /// When registration opens; `None`: with the publication.
+    pub opens_at: Option<Instant>,
+    /// When it closes; `None`: when the course starts.
+    pub closes_at: Option<Instant>,
+    /// Until when a confirmed person can cancel; `None`: until the course starts.
+    pub cancel_until: Option<Instant>,
+    /// Who can register.
+    pub audience: Audience,
+    /// The text to which people must consent.
+    pub consent_text: Option<Prose<2000>>,
+    /// Room or link, for confirmed people.
+    pub join_info: Option<Prose<2000>>,
+    /// When the course was cancelled.
+    pub cancelled_at: Option<Instant>,
+    /// Why.
+    pub cancel_reason: Option<Reason>,
+    /// Time of the last change; `None` for the defaults.
+    pub updated_at: Option<Instant>,
+}
+
+impl Default for RegistrationSettings {
+    fn default() -> Self {
+        Self {
+            mode: Mode::None,
+            capacity: None,
+            waitlist_limit: 0,
+            opens_at: None,
+            closes_at: None,
+            cancel_until: None,
+            audience: Audience::All,
+            consent_text: None,
+            join_info: None,
+            cancelled_at: None,
+            cancel_reason: None,
+            updated_at: None,
+        }
+    }
+}
+
+impl RegistrationSettings {
+    /// When registration for `course` opens.
+    pub fn opening(&self, course: &CourseSummary) -> Option<Instant> {
+        self.opens_at.or(course.published_at)
+    }
+
+    /// When registration for `course` closes; `None`: never.
+    pub fn closing(&self, course: &CourseSummary) -> Option<Instant> {
+        self.closes_at.or(course.start_at)
+    }
+
+    /// Until when confirmed people can cancel; `None`: always.
+    pub fn cancellation_end(&self, course: &CourseSummary) -> Option<Instant> {
+        self.cancel_until.or(course.start_at)
+    }
+}
+
+impl CourseSummary {
+    /// Whether the course has started at `now`.
+    pub fn has_started(&self, now: Instant) -> bool {
+        self.start_at.is_some_and(|start| start <= now)
+    }
+
+    /// When the course ends: at its end, else its start; `None` without dates.
+    pub fn end(&self) -> Option<Instant> {
+        self.end_at.or(self.start_at)
+    }
+}

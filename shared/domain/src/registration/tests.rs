@@ -1,0 +1,152 @@
+use std::collections::BTreeMap;
+
+use serde_json::{json, value::RawValue};
+
+use super::*;
+use crate::{
+    ValueError,
+    question::{Question, QuestionContent, QuestionType},
+};
+
+fn at(milliseconds: i64) -> Instant {
+    Instant::from_unix_milliseconds(milliseconds)
+}
+
+fn question(number: u8, kind: QuestionType, options: &[&str]) -> Question {
+    let options = options.iter().map(|option| option.parse().unwrap()).collect::<Vec<_>>();
+    Question {
+        question_id: QuestionId::new(Uuid::from_bytes([number; 16])),
+        course_id: CourseId::NONE,
+        wording: QuestionContent {
+            language: Language::default(),
+            question: format!("Question {number} ?").parse().unwrap(),
+            question_type: kind,
+            required: false,
+            options: Some(options).filter(|options| !options.is_empty()),
+        },
+        created_at: at(0),
+    }
+}
+
+fn given(question: &Question, literal: &str) -> BTreeMap<String, Box<RawValue>> {
+    let value = RawValue::from_string(literal.to_owned()).unwrap();
+    BTreeMap::from([(question.question_id.to_string(), value)])
+}
+
+#[test]
+fn answer_is_read_as_its_question_type_requires() {
+    use QuestionType::*;
+    const LARGE: &str = "99999999999.123456";
+    let options = ["Été", "Hiver", "Printemps"];
+    for (kind, literal, expected) in [
+        (ShortReply, r#"" Sfax ""#, Ok(r#""Sfax""#)),
+        (ShortReply, r#""a\nb""#, Err(ValueError::Format)),
+        (LongReply, r#""a\nb ""#, Ok(r#""a\nb ""#)),
+        (SingleChoice, "\"E\u{301}te\u{301} \"", Ok("\"Été\"")),
+        (Dropdown, r#""Automne""#, Err(ValueError::Value)),
+        (MultipleChoice, r#"["Hiver","Été"]"#, Ok(r#"["Été","Hiver"]"#)),
+        (MultipleChoice, r#"["Hiver","Hiver"]"#, Err(ValueError::Value)),
+        (MultipleChoice, r#""Hiver""#, Err(ValueError::Type)),
+        (YesNo, "false", Ok("false")),
+        (YesNo, r#""true""#, Err(ValueError::Type)),
+        (Number, LARGE, Ok(LARGE)),
+        (Number, "-1.50", Ok("-1.5")),
+        (Number, "1e3", Ok("1000")),
+        (Number, "-0", Ok("0")),
+        (Number, "0.0000001", Err(ValueError::Format)),
+        (Number, "1000000000000", Err(ValueError::Value)),
+        (Number, r#""5""#, Err(ValueError::Type)),
+        (Date, r#""2024-02-29""#, Ok(r#""2024-02-29""#)),
+        (Date, r#""2023-02-29""#, Err(ValueError::Format)),
+        (Date, r#""1899-12-31""#, Err(ValueError::Value)),
+        (Date, r#""20240229""#, Err(ValueError::Format)),
+        (Time, r#""23:59""#, Ok(r#""23:59""#)),
+        (Time, r#""24:00""#, Err(ValueError::Format)),
+        (Time, r#""7:05""#, Err(ValueError::Format)),
+        (Scale, "10.0", Ok("10")),
+        (Scale, "11", Err(ValueError::Value)),
+        (Scale, "1.5", Err(ValueError::Type)),
+        (Rating, "6", Err(ValueError::Value)),
+        (Email, r#""x""#, Err(ValueError::Email)),
+        (Phone, r#""+21698000123""#, Ok(r#""+21698000123""#)),
+        (Phone, r#""98000123""#, Err(ValueError::Format)),
+        (File, r#""x""#, Err(ValueError::Format)),
+    ] {
+        let options = if kind.has_options() { &options[..] } else { &[] };
+        let questions = [question(1, kind, options)];
+        let language = Language::default();
+        let given = given(&questions[0], literal);
+        let merged = merged(&questions, Some(&language), &[], &given, Clearing::Never);
+        let read = merged.map(|answers| answers[0].value.get().to_owned());
+        let read = read.map_err(|errors| match &errors[0].1 {
+            AnswerError::Value(error, _) => *error,
+            AnswerError::UnknownQuestion => panic!("{errors:?}"),
+        });
+        assert_eq!(read, expected.map(str::to_owned), "{kind:?} {literal}");
+    }
+}
+
+#[test]
+fn merged_answers_keep_absent_ones_and_clear_empty_ones() {
+    let mut questions =
+        [question(1, QuestionType::ShortReply, &[]), question(2, QuestionType::YesNo, &[])];
+    questions[1].wording.required = true;
+    let language = Language::default();
+    let merge = |stored: &[Answer], given: &BTreeMap<_, _>, clearing| {
+        merged(&questions, Some(&language), stored, given, clearing)
+    };
+    let missing = merge(&[], &given(&questions[0], r#""x""#), Clearing::Never).unwrap_err();
+    assert_eq!(missing[0].0, questions[1].question_id.to_string());
+    let first = merge(&[], &given(&questions[0], r#""x""#), Clearing::Absent).unwrap();
+    let both = merge(&first, &given(&questions[1], "true"), Clearing::Absent).unwrap();
+    assert_eq!(answered(&both), [questions[0].question_id, questions[1].question_id]);
+    for empty in ["null", r#""""#, r#"" ""#, "[]"] {
+        let left = merge(&both, &given(&questions[0], empty), Clearing::Absent).unwrap();
+        assert_eq!(answered(&left), [questions[1].question_id], "{empty}");
+        assert!(merge(&both, &given(&questions[1], empty), Clearing::Absent).is_err());
+        assert!(merge(&both, &given(&questions[1], empty), Clearing::Any).is_ok());
+    }
+    // A deleted question keeps its answer, after the others.
+    let kept = merged(&questions[1..], Some(&language), &both, &BTreeMap::new(), Clearing::Absent);
+    let kept = kept.unwrap();
+    assert_eq!(answered(&kept), [questions[1].question_id, questions[0].question_id]);
+    assert!(kept[0].is_current(&questions) && !kept[1].is_current(&questions[1..]));
+}
+
+#[test]
+fn newcomer_gets_a_seat_only_while_nobody_waits() {
+    let seats = |taken, waiting| Seats { taken, waiting, capacity: Some(2), ..Seats::default() };
+    assert_eq!(seats(1, 0).place(5), Some(RegistrationState::Confirmed));
+    assert_eq!(seats(1, 1).place(5), Some(RegistrationState::Waitlisted));
+    assert_eq!(seats(2, 4).place(5), Some(RegistrationState::Waitlisted));
+    assert_eq!(seats(2, 5).place(5), None);
+    let unlimited = Seats { capacity: None, ..seats(9, 0) };
+    assert_eq!(unlimited.place(0), Some(RegistrationState::Confirmed));
+}
+
+#[test]
+fn registering_again_takes_a_new_number_and_keeps_the_history() {
+    let user: User = serde_json::from_value(json!({
+        "userID": Uuid::nil(), "name": "Amel", "lastName": "Trabelsi", "email": "a@example.org",
+        "DoC": at(0), "avatar": "", "avatarNumber": 0, "phoneCode": "", "phone": "",
+        "isActive": true, "isVerified": true, "profile": "MB", "role": null, "lastActive": at(0),
+        "isOtpEnabled": false, "isOtpVerified": false, "committeeID": Uuid::nil(),
+        "permissions": "[]", "version": 1, "epoch": 1, "isPhoneVerified": false,
+        "isMailboxVerified": true, "isVerificationWithdrawn": false, "passkeys": 0,
+        "passkeySeries": 0,
+    }))
+    .unwrap();
+    let state = RegistrationState::Confirmed;
+    let first = Registration::new(None, CourseId::NONE, &user, (1, state), at(1));
+    assert_eq!((first.card.version, first.details.confirmed_at), (1, Some(at(1))));
+    let cancelled = first.moved(RegistrationState::Cancelled, Party::Person, None, at(2));
+    assert_eq!(cancelled.details.cancelled_by, Some(Party::Person));
+    assert_ne!(cancelled.message_id(), first.message_id());
+    let state = RegistrationState::Waitlisted;
+    let again = Registration::new(Some(&cancelled), CourseId::NONE, &user, (7, state), at(3));
+    assert_eq!((again.card.number, again.card.version, again.details.times), (7, 3, 2));
+    assert_eq!((again.details.cancelled_by, again.details.confirmed_at), (None, None));
+    let moves: Vec<_> = again.history.iter().map(|entry| (entry.from, entry.to)).collect();
+    let (confirmed, cancelled) = (RegistrationState::Confirmed, RegistrationState::Cancelled);
+    assert_eq!(moves, [(None, confirmed), (Some(confirmed), cancelled), (Some(cancelled), state)]);
+}
