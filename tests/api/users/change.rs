@@ -4,7 +4,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::json;
-use tests::{NewPerson, PASSWORD, World, expect_fields};
+use tests::{NewPerson, PASSWORD, World, expect_fields, until_answered};
 
 #[tokio::test]
 async fn own_fields_change_and_privileged_fields_are_ignored() {
@@ -157,11 +157,14 @@ async fn hundred_changes_at_once_are_tried_eight_times_at_most() {
     let member = world.member().await;
     let changes = (0..100).map(|number| {
         let body = json!({ "name": format!("Amel {number}") });
-        async { member.change_self(body).await }
+        let member = &member;
+        // On a busy machine the store may not answer in time.
+        async move { until_answered(async || member.change_self(body.clone()).await).await }
     });
     let answers = join_all(changes).await;
     let changed = answers.iter().filter(|answer| answer.status == 200).count();
-    assert!(changed > 0 && answers.iter().all(|answer| [200, 409].contains(&answer.status)));
+    let other = answers.iter().find(|answer| ![200, 409].contains(&answer.status));
+    assert!(changed > 0 && other.is_none(), "{other:?}");
     let version = world.user(member.user().user_id).await.version;
     assert_eq!(version - member.user().version, changed as u64, "none is lost");
 }
