@@ -97,9 +97,10 @@ pub(crate) async fn sign_in_with_code(
         tx.use_code(kind, challenge, verified, now);
         if verified.by_mail && !account.user.is_mailbox_verified {
             let before = account.user;
-            account.user = before.changed(|user| user.take_over(auth.mailbox_verifies));
+            account.user =
+                before.changed(|user| user.verify_mailbox_and_clear(auth.mailbox_verifies));
             tx.change_user(&before, &account.user);
-            // Whoever registered the address set the password and signed in, and need not own the mailbox.
+            // The person who registered the address set the password and signed in. They need not own the mailbox.
             tx.remove_credentials(before.user_id);
             account.forgets_devices = true;
             let removed = Notification::PasswordRemoved { at: now };

@@ -1,16 +1,16 @@
 //! `POST /files/{fileId}/complete`: moves the uploaded file to where no form can change it.
 
 use axum::extract::State;
-use common::{ApiResult, ErrorCode, Message, Path, success};
+use common::{ActiveMember, ApiResult, ErrorCode, Message, Path, success};
 use domain::{FileId, file::Status};
 
-use crate::{FileResponse, Files, Uploader};
+use crate::{FileResponse, Files};
 
 /// Moves the upload, unless the file is ready already. The object is moved before the file is ready, so that a ready
 /// file always has one. If the owner deletes the file meanwhile, the worker deletes the moved object.
 pub(crate) async fn complete(
     State(files): State<Files>,
-    uploader: Uploader,
+    uploader: ActiveMember,
     Path(id): Path<FileId>,
 ) -> ApiResult<FileResponse> {
     let owner = uploader.0.user.user_id;

@@ -2,7 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Fields, FromFields, Message, Now, Once, integer, text,
+    ActiveMember, ApiError, ApiResult, ErrorCode, Fields, FromFields, Message, Now, Once, integer,
+    text,
 };
 use domain::{
     FileId,
@@ -13,7 +14,7 @@ use serde::Serialize;
 use storage::{Form, upload_key};
 use store::Part;
 
-use crate::{Files, Uploader};
+use crate::Files;
 
 pub(crate) struct CreateFileRequest {
     name: FileName,
@@ -47,7 +48,7 @@ pub(crate) struct CreateFileResponse {
 pub(crate) async fn create(
     State(files): State<Files>,
     Now(now): Now,
-    uploader: Uploader,
+    uploader: ActiveMember,
     Once(request, key): Once<CreateFileRequest>,
 ) -> ApiResult<CreateFileResponse> {
     let CreateFileRequest { name, content_type, size, visibility } = request;

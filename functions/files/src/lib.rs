@@ -11,13 +11,11 @@ mod show;
 
 use std::time::Duration;
 
-use axum::extract::FromRequestParts;
-use common::{ApiError, Cursors, ErrorCode, Routes, SignedIn};
+use common::{ApiError, Cursors, ErrorCode, Routes};
 use domain::{
     FileId, Instant, UserId,
     file::{File, FileView},
 };
-use http::request::Parts;
 use identity::outbox::OutboxSealer;
 use runtime::{ConfigError, Key};
 use serde::Serialize;
@@ -63,21 +61,6 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         .no_store("/files")
         .unprefixed("/media/")
         .with_state(files))
-}
-
-/// A verified user of an active committee, who may upload files.
-#[derive(Debug, Clone)]
-pub(crate) struct Uploader(pub(crate) SignedIn);
-
-impl<S: Send + Sync> FromRequestParts<S> for Uploader {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
-        person.require_verified()?;
-        person.require_active_committee()?;
-        Ok(Self(person))
-    }
 }
 
 #[derive(Serialize)]

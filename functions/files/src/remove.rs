@@ -1,18 +1,18 @@
 //! `DELETE /files/{fileId}`: deletes one of the caller's files, or the public file of an account that they may edit.
 
 use axum::extract::State;
-use common::{ApiError, ApiResult, Empty, ErrorCode, Message, Now, Path, success};
+use common::{ActiveMember, ApiError, ApiResult, Empty, ErrorCode, Message, Now, Path, success};
 use domain::{FileId, Instant, audit::AuditEntry, file::File, outbox::Notification, user::User};
 use identity::random;
 use store::Transaction;
 
-use crate::{Files, Uploader};
+use crate::Files;
 
 /// The transaction hides the file and frees its quota; the worker deletes the object later.
 pub(crate) async fn remove(
     State(files): State<Files>,
     Now(now): Now,
-    Uploader(caller): Uploader,
+    ActiveMember(caller): ActiveMember,
     Path(id): Path<FileId>,
 ) -> ApiResult<Empty> {
     let discard = || async {
@@ -47,7 +47,7 @@ impl Files {
         };
         let owner = owner.ok_or(ErrorCode::FileNotFound)?;
         if !caller.rights().may_edit(&owner.rights()) {
-            // That of a suspended owner is public to nobody.
+            // The public files of a suspended owner are not visible.
             let code = if owner.is_active { ErrorCode::Forbidden } else { ErrorCode::FileNotFound };
             return Err(code.into());
         }

@@ -155,12 +155,12 @@ impl Passkeys {
         let owner = self.store.passkey_owner(credential).await?;
         if let Some(owner) = owner.filter(|owner| owner.user_id != refused.user_id) {
             // The attempts stay counted.
-            let counters = attempts::of_passkey(client).of_strangers;
+            let counters = attempts::of_passkey(client).unless_known;
             let _ = attempts::reserve(&self.store, &counters, now).await?;
             let counters = attempts::of_change("passkeyRegistrationRefused", owner.user_id);
-            let is_told = self.store.reserve(&counters, now).await?.is_ok();
+            let may_notify = self.store.reserve(&counters, now).await?.is_ok();
             let owner = self.store.user(owner.user_id).await?;
-            if let Some(owner) = owner.filter(|_| is_told) {
+            if let Some(owner) = owner.filter(|_| may_notify) {
                 let refused = Notification::PasskeyRegistrationRefused { at: now };
                 tx.send(&self.outbox.notify(&owner, refused, now)?);
             }

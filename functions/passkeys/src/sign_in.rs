@@ -184,7 +184,7 @@ impl Passkeys {
         let (Some(user), Some(stored)) = (user, stored) else {
             return Ok(());
         };
-        // Counted, so that whoever has a copy cannot flood the mailbox. The sign-in fails all the same.
+        // The notifications are counted, so that the holder of a copy cannot flood the mailbox. The sign-in fails in any case.
         let counters = attempts::of_change("passkeyRefused", user.user_id);
         if stored.is_of(&user) && self.store.reserve(&counters, now).await?.is_ok() {
             let refused = Notification::PasskeyRefused { at: now };

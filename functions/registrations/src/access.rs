@@ -1,31 +1,14 @@
 //! Who may see and change a registration.
 
-use axum::extract::FromRequestParts;
 use common::{
     ApiError, ErrorCode, Permitted, SignedIn,
     course_rights::{may_write, visible, writable},
     rights::WriteCourses,
 };
 use domain::{CommitteeId, CourseId, UserId, registration::Party};
-use http::request::Parts;
 use store::{FullCourse, FullRegistration, StoreError};
 
 use crate::Registrations;
-
-/// A verified person whose committee is active, or a super admin.
-#[derive(Debug, Clone)]
-pub(crate) struct ActiveMember(pub(crate) SignedIn);
-
-impl<S: Send + Sync> FromRequestParts<S> for ActiveMember {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
-        person.require_verified()?;
-        person.require_active_committee()?;
-        Ok(Self(person))
-    }
-}
 
 /// A registration that the caller may see.
 pub(crate) struct Seen {

@@ -3,8 +3,8 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, FieldError, Fields, FromFields, Input, Message, Now, Path,
-    SignedIn, course_rights::may_write, flag, success, text,
+    ActiveMember, ApiError, ApiResult, ErrorCode, FieldError, Fields, FromFields, Input, Message,
+    Now, Path, SignedIn, course_rights::may_write, flag, success, text,
 };
 use data_encoding::HEXLOWER;
 use domain::{
@@ -21,7 +21,7 @@ use tokio::sync::OnceCell;
 
 use crate::{
     Registrations,
-    access::{ActiveMember, Seen},
+    access::Seen,
     answers::Given,
     moving::{Move, refused},
     view::RegistrationResponse,

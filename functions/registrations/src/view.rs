@@ -131,7 +131,7 @@ impl RegistrationView {
     ) -> Self {
         let Registration { card, details, .. } = registration;
         let missing = missing(questions, card.language.as_ref(), &card.answered);
-        let is_told = is_writer || card.state == RegistrationState::Confirmed;
+        let sees_join_info = is_writer || card.state == RegistrationState::Confirmed;
         Self {
             course_id: card.course_id,
             user_id: card.user_id,
@@ -144,7 +144,7 @@ impl RegistrationView {
             answers: None,
             missing,
             consent_at: details.consent_at,
-            join_info: settings.join_info.clone().filter(|_| is_told),
+            join_info: settings.join_info.clone().filter(|_| sees_join_info),
             confirmed_at: details.confirmed_at,
             created_at: card.created_at,
             updated_at: card.updated_at,

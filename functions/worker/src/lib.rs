@@ -145,7 +145,7 @@ impl Worker {
             Task::Expand(pk) => Ok(store.expand_chunk(&pk, clock.now()).await?),
             Task::Erase(id) => self.delete_user_data(id).await,
             Task::Index(id) => Ok(store.index_course(id).await?),
-            Task::Seat(id) => self.settle_seats(id).await,
+            Task::Seat(id) => self.process_seats(id).await,
             Task::Settle(id) => self.settle_file(id).await,
         }
     }

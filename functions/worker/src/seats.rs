@@ -32,7 +32,7 @@ pub(crate) struct Retention {
 
 impl Worker {
     /// Does what is left to do with the seats of the course `id`, and makes them due when there will be more.
-    pub(crate) async fn settle_seats(&self, id: CourseId) -> Result<(), Error> {
+    pub(crate) async fn process_seats(&self, id: CourseId) -> Result<(), Error> {
         let Services { store, clock, .. } = &*self.0;
         let now = clock.now();
         for _ in 0..STEP {
@@ -60,7 +60,7 @@ impl Worker {
     }
 
     /// When something is to do next if nobody changes the seats: at the start of the course while somebody waits, and when
-    /// the time of answers and cards is over. Nothing if nobody ever registered.
+    /// the time of answers and cards is over. `None` if no one ever registered.
     fn next_work(&self, course: &CourseSummary, seats: &Seats, now: Instant) -> Option<Instant> {
         if !seats.registered {
             return None;
@@ -232,10 +232,10 @@ impl Worker {
         is_anonymous: bool,
         now: Instant,
     ) -> Result<(), Error> {
-        let nobody = Registrant::erased(before.card.user_id, before.card.person.committee_id);
-        let nobody = nobody.map_err(|_| "the details of an erased account are malformed")?;
+        let erased = Registrant::erased(before.card.user_id, before.card.person.committee_id);
+        let erased = erased.map_err(|_| "the details of an erased account are malformed")?;
         let after = if is_anonymous {
-            before.anonymised(nobody, now)
+            before.anonymised(erased, now)
         } else {
             before.changed(now, |after| after.card.answered.clear())
         };

@@ -21,7 +21,7 @@ pub struct AttemptCounters {
     pub common: Vec<Counter>,
     /// Do not count where account and network know each other: the account signed in from the network within 180 days.
     /// So strangers lock out neither its owner at home nor the colleagues behind one address.
-    pub of_strangers: Vec<Counter>,
+    pub unless_known: Vec<Counter>,
 }
 
 /// The counters of `limit` per network, whose keys `key` makes of the network of `client`. An IPv6 network counts a second
@@ -38,18 +38,18 @@ pub fn per_network(limit: Limit, client: &Client, key: impl Fn(&str) -> String) 
 /// Wrong passwords.
 pub fn of_password(email: &Email, client: &Client) -> AttemptCounters {
     let pair = |network: &str| format!("{email} {network}");
-    let mut of_strangers = per_network(limits::PASSWORD_NETWORK, client, str::to_owned);
-    of_strangers.push(Counter::of(limits::PASSWORD, email));
+    let mut unless_known = per_network(limits::PASSWORD_NETWORK, client, str::to_owned);
+    unless_known.push(Counter::of(limits::PASSWORD, email));
     AttemptCounters {
         common: per_network(limits::PASSWORD_ACCOUNT_NETWORK, client, pair),
-        of_strangers,
+        unless_known,
     }
 }
 
 /// Wrong answers of passkeys. Nothing is counted per account: a signature cannot be guessed.
 pub fn of_passkey(client: &Client) -> AttemptCounters {
-    let of_strangers = per_network(limits::PASSKEY_NETWORK, client, str::to_owned);
-    AttemptCounters { common: Vec::new(), of_strangers }
+    let unless_known = per_network(limits::PASSKEY_NETWORK, client, str::to_owned);
+    AttemptCounters { common: Vec::new(), unless_known }
 }
 
 /// Wrong one-time passwords of `user`. `challenge` is the id of a session or pending token.
@@ -70,7 +70,12 @@ pub fn of_recovery(user: UserId, challenge: &str, client: &Client) -> Vec<Counte
 }
 
 /// Whether `user` signed in from the network of `client` within 180 days; `false` if that cannot be read.
-pub async fn know_each_other(store: &Store, user: UserId, client: &Client, now: Instant) -> bool {
+pub async fn has_signed_in_from(
+    store: &Store,
+    user: UserId,
+    client: &Client,
+    now: Instant,
+) -> bool {
     let read = store.user_with_devices(user).await;
     read.is_ok_and(|(_, devices)| devices.include_network(client.ip, now))
 }
@@ -86,21 +91,21 @@ pub async fn reserve_at(
     client: &Client,
     now: Instant,
 ) -> Result<Reservation, ApiError> {
-    let (common, of_strangers) = tokio::join!(
+    let (common, unless_known) = tokio::join!(
         store.reserve(&counters.common, now),
-        store.reserve(&counters.of_strangers, now)
+        store.reserve(&counters.unless_known, now)
     );
-    let full = match (common, of_strangers) {
-        (Ok(Ok(common)), Ok(Ok(of_strangers))) => return Ok(common.and(of_strangers)),
+    let full = match (common, unless_known) {
+        (Ok(Ok(common)), Ok(Ok(unless_known))) => return Ok(common.and(unless_known)),
         (Ok(Ok(common)), Ok(Err(full))) => {
-            if know_each_other(store, user, client, now).await {
+            if has_signed_in_from(store, user, client, now).await {
                 return Ok(common);
             }
             let _ = store.release(common).await;
             full
         }
-        (Ok(Err(full)), Ok(of_strangers)) => {
-            if let Ok(reserved) = of_strangers {
+        (Ok(Err(full)), Ok(unless_known)) => {
+            if let Ok(reserved) = unless_known {
                 let _ = store.release(reserved).await;
             }
             full

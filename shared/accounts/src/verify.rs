@@ -85,7 +85,7 @@ impl Codes {
             Ok(Ok(counted)) => reserved = reserved.and(counted),
             Ok(Err(full)) => {
                 let user = code.as_ref().map_or(UserId::NONE, |code| code.user_id);
-                if !attempts::know_each_other(&self.store, user, client, now).await {
+                if !attempts::has_signed_in_from(&self.store, user, client, now).await {
                     error = Some(ApiError::too_many_attempts(full.ends.since(now)));
                 }
             }

@@ -91,6 +91,11 @@ impl SignedIn {
 #[derive(Debug, Clone)]
 pub struct Verified(pub SignedIn);
 
+/// A [`Verified`] person whose committee is active, or a super admin; otherwise `ACCOUNT_NOT_VERIFIED_MESSAGE`, then
+/// `COMMITTEE_INACTIVE_MESSAGE`.
+#[derive(Debug, Clone)]
+pub struct ActiveMember(pub SignedIn);
+
 /// A verified super admin; otherwise `FORBIDDEN_MESSAGE`, then `ACCOUNT_NOT_VERIFIED_MESSAGE`. Their committee may be
 /// inactive, because only super admins can activate it.
 #[derive(Debug, Clone)]
@@ -276,6 +281,16 @@ impl<S: Send + Sync> FromRequestParts<S> for Verified {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
         person.require_verified()?;
+        Ok(Self(person))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ActiveMember {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Verified(person) = Verified::from_request_parts(parts, state).await?;
+        person.require_active_committee()?;
         Ok(Self(person))
     }
 }

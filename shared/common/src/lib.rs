@@ -35,7 +35,7 @@ pub mod rights;
 mod routes;
 mod throttle;
 
-pub use caller::{Now, SignedIn, SuperAdmin, Verified, bearer, token_of};
+pub use caller::{ActiveMember, Now, SignedIn, SuperAdmin, Verified, bearer, token_of};
 pub use client::Client;
 pub use codes::{ErrorCode, Message};
 pub use cursor::{Cursors, Listed, Paging};

@@ -206,7 +206,7 @@ impl User {
     /// As [`verify_mailbox`](Self::verify_mailbox), by a code that signs in or sets a password. The person who registered
     /// the address need not own it, so the first such code also drops what they may have set: pending address, phone
     /// number and passkeys. The caller drops password and known devices.
-    pub fn take_over(&mut self, verifies_account: bool) {
+    pub fn verify_mailbox_and_clear(&mut self, verifies_account: bool) {
         if self.is_mailbox_verified {
             return;
         }

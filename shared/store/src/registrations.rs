@@ -191,18 +191,6 @@ impl Store {
         self.apply(update).await?;
         Ok(())
     }
-
-    /// Makes the seats of `course` due at `now`, if it has any.
-    pub async fn wake_seats(&self, course: CourseId, now: Instant) -> Result<(), StoreError> {
-        let update = Write::at(&keys::seats(course)).when("attribute_exists(changes)");
-        let update = update.expression("SET duePk = :list, dueAt = :now ADD changes :one");
-        let update = update
-            .text(":list", DueList::Courses.name())
-            .number(":now", now.unix_milliseconds())
-            .number(":one", 1);
-        self.apply(update).await?;
-        Ok(())
-    }
 }
 
 impl Transaction {

@@ -84,7 +84,7 @@ impl Users {
         self.store.update_user(user, erase, condition_error).await
     }
 
-    /// The account `before` as `actor` erases it. Audited and told to its owner, whoever does it.
+    /// The account `before` after `actor` has erased it. Adds to `tx` the audit entry and the notification of the owner.
     fn erased(
         &self,
         tx: &mut Transaction,

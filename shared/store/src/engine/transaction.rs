@@ -60,7 +60,7 @@ pub enum Part {
     File,
     /// The storage usage of a user: the quota would be exceeded.
     Usage,
-    /// A text message: it is being sent.
+    /// A text message or batch: it does not exist any more.
     Sms,
     /// A chunk of a batch: it was already expanded into messages.
     Chunk,
