@@ -14,7 +14,8 @@ METHODS = {"get", "put", "post", "delete", "patch"}
 CODE, APP, KEY = "a code that was sent", "a code of an authenticator app", "the answer of an authenticator"
 UNSUCCESSFUL = {"signInPasswordless": CODE, "verifyEmail": CODE, "removeAccount": CODE, "verifyPhone": CODE,
                 "resetPassword": CODE, "verifyOtp": APP, "disableOtp": APP, "renewRecoveryCodes": APP,
-                "createPasskey": KEY, "signInWithPasskey": KEY, "changeAvatar": "the bytes of a picture"}
+                "createPasskey": KEY, "signInWithPasskey": KEY, "changeAvatar": "the bytes of a picture",
+                "showAnswerFile": "a file as an answer"}
 
 
 class Tally:

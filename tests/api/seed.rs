@@ -23,8 +23,6 @@ const REFUSED: [(&str, &str); 12] = [
     ("POST /otp/verify", "takes a code that an authenticator app shows"),
     ("PUT /users/phone-verification", "takes a code that was sent as a text message"),
 ];
-/// Sent before the others, which add required questions to the course.
-const FIRST: &str = "register";
 /// Sent after the others: they end the session or change the password.
 const LAST: [&str; 2] = ["changePassword", "logout"];
 
@@ -44,9 +42,7 @@ pub(crate) async fn answers_to_examples(world: &World) -> Vec<(String, Answer)> 
     let person = seeded(world, offered[0]["email"].as_str().unwrap()).await;
     let anonymous = world.anonymous();
     let mut operations = operations();
-    operations.sort_by_key(|operation| {
-        (operation.id != FIRST, LAST.iter().position(|id| operation.id == *id))
-    });
+    operations.sort_by_key(|operation| LAST.iter().position(|id| operation.id == *id));
     let mut answers = Vec::new();
     for one in operations {
         let caller = if one.access == "public" { &anonymous } else { &person };

@@ -237,7 +237,8 @@ async fn add_registrations(store: &Store, people: &[User], now: Instant) -> Resu
         let Some(user) = people.iter().find(|user| user.user_id == id) else { continue };
         let number = store.next_number(own.course_id).await?;
         let place = (number, RegistrationState::Pending);
-        let registration = Registration::new(None, own.course_id, user, place, now);
+        let mut registration = Registration::new(None, own.course_id, user, place, now);
+        registration.card.language = Some(course.summary.language.clone());
         commit(store, |tx| tx.move_registration(None, &registration, SeatRule::None, u64::MAX))
             .await?;
     }
