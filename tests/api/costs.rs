@@ -85,8 +85,11 @@ async fn registrations(world: &World, costs: &mut Costs) {
     let route = "GET /registrations/{courseId}/{userId}/files/{questionId}";
     let shown = costs.record(route, &member.get(&path).await);
     let url = shown["file"]["url"].as_str().unwrap();
-    let (status, _, body) = crate::files::fetch(url).await;
-    assert_eq!(status, 200, "{body:?}");
+    let export = course.trainer.post(&course.path("/export"), json!({})).await.expect_created();
+    for url in [url, export["export"]["url"].as_str().unwrap()] {
+        let (status, _, body) = crate::files::fetch(url).await;
+        assert_eq!(status, 200, "{body:?}");
+    }
     let waiting = course.registered().await.0;
     let cancel = format!("{}/cancel", course.path_of(&waiting));
     waiting.post(&cancel, json!({})).await.expect_ok();

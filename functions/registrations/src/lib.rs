@@ -4,9 +4,11 @@ mod access;
 mod answers;
 mod approve;
 mod availability;
+mod calendar;
 mod cancel;
 mod cancel_course;
 mod create;
+mod export;
 mod file;
 mod list;
 mod moving;
@@ -17,10 +19,13 @@ mod settings;
 mod view;
 
 use common::{Cursors, Routes};
+use http::Uri;
 use identity::outbox::OutboxSealer;
 use runtime::{ConfigError, Key};
 use storage::Objects;
 use store::{Setup, Store};
+
+use self::export::Zone;
 
 /// The keys that `registrations` reads at start.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor, Key::Outbox];
@@ -34,20 +39,29 @@ pub(crate) struct Registrations {
     outbox: OutboxSealer,
     /// Most active registrations of one person.
     max_active: u64,
+    /// That of the times in exports.
+    zone: Zone,
+    /// That of the service, for the ids of events in calendars.
+    host: String,
 }
 
 /// The routes below `/registrations`.
 ///
 /// # Errors
-/// When `FILES_BUCKET` or a key is missing or malformed, or a limit is not a number.
+/// When a setting or key is missing or malformed.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
+    let public_url: Option<Uri> = settings.required_url("PUBLIC_URL")?.parse().ok();
+    let host = public_url.as_ref().and_then(Uri::host);
+    let host = host.ok_or_else(|| ConfigError::new("PUBLIC_URL", "must be a URL"))?;
     let registrations = Registrations {
         store: setup.store.clone(),
         objects: Objects::new(&setup.aws, settings)?,
         cursors: setup.keys.parse(Key::Cursor)?,
         outbox: setup.keys.parse(Key::Outbox)?,
         max_active: settings.number("REGISTRATIONS_PER_USER", 50)?,
+        zone: settings.parse("TIME_ZONE", "Africa/Tunis")?,
+        host: host.to_owned(),
     };
     Ok(Routes::default()
         .get("/registrations/my-registrations", my_registrations::list)
@@ -56,12 +70,14 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         .put("/registrations/{courseId}/settings", settings::replace)
         .get("/registrations/{courseId}/availability", availability::show)
         .post("/registrations/{courseId}/cancel-course", cancel_course::cancel_course)
+        .post("/registrations/{courseId}/export", export::export)
         .get("/registrations/{courseId}/{userId}", registration::show)
         .put("/registrations/{courseId}/{userId}", registration::change)
         .post("/registrations/{courseId}/{userId}/cancel", cancel::cancel)
         .post("/registrations/{courseId}/{userId}/approve", approve::approve)
         .post("/registrations/{courseId}/{userId}/reject", reject::reject)
         .get("/registrations/{courseId}/{userId}/files/{questionId}", file::show)
+        .get("/registrations/{courseId}/{userId}/calendar", calendar::show)
         .no_store("/registrations")
         .with_state(registrations))
 }

@@ -4,12 +4,12 @@ use axum::extract::State;
 use common::{ApiResult, Listed, Paging, QueryInput, Verified, choice, input, ok};
 use domain::{
     CourseId,
-    registration::{Registration, RegistrationState},
+    registration::{Registration, RegistrationState, RegistrationView},
 };
 use futures_util::future::try_join_all;
 use store::Page;
 
-use crate::{Registrations, view::RegistrationView};
+use crate::Registrations;
 
 input! {
     pub(crate) struct ListQuery {

@@ -1,83 +1,15 @@
 //! Registrations as responses show them.
 
-use common::ApiError;
 use domain::{
-    CommitteeId, CourseId, Instant, Line, Prose, QuestionId, UserId,
-    course::{CourseState, CourseSummary, CourseType, Language},
-    question::{Question, QuestionType},
-    registration::{
-        Answer, HistoryEntry, Note, Party, Reason, Registrant, Registration, RegistrationCard,
-        RegistrationSettings, RegistrationState, missing,
-    },
+    Instant, UserId,
+    course::Language,
+    question::Question,
+    registration::{Registrant, RegistrationCard, RegistrationState, RegistrationView, missing},
 };
-use futures_util::future::try_join_all;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use store::StoreError;
 
 use crate::{Registrations, access::Seen};
-
-/// A registration with all fields; lists leave out answers and history.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RegistrationView {
-    #[serde(rename = "courseID")]
-    course_id: CourseId,
-    #[serde(rename = "userID")]
-    user_id: UserId,
-    number: u64,
-    state: RegistrationState,
-    reason: Option<Reason>,
-    cancelled_by: Option<Party>,
-    position: Option<usize>,
-    language: Option<Language>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    answers: Option<Vec<AnswerView>>,
-    missing: Vec<QuestionId>,
-    consent_at: Option<Instant>,
-    join_info: Option<Prose<2000>>,
-    confirmed_at: Option<Instant>,
-    created_at: Instant,
-    updated_at: Instant,
-    version: u64,
-    person: Registrant,
-    course: CourseView,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    history: Option<Vec<HistoryEntry>>,
-    /// For writers of the course.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<Option<Note>>,
-}
-
-/// What a registration shows of its course.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct CourseView {
-    course_title: Line<200>,
-    #[serde(rename = "committeeID")]
-    committee_id: CommitteeId,
-    course_type: Option<CourseType>,
-    location: Option<Line<300>>,
-    region: Option<Line<100>>,
-    city: Option<Line<100>>,
-    start_at: Option<Instant>,
-    end_at: Option<Instant>,
-    state: CourseState,
-    cancelled_at: Option<Instant>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct AnswerView {
-    #[serde(rename = "questionID")]
-    question_id: QuestionId,
-    question: Prose<1000>,
-    question_type: QuestionType,
-    /// `None` for a file that was deleted.
-    value: Option<Box<RawValue>>,
-    /// Whether the question is still the same.
-    current: bool,
-}
 
 /// The response with one registration.
 #[derive(Serialize)]
@@ -120,99 +52,11 @@ impl CardView {
     }
 }
 
-impl RegistrationView {
-    /// The view of `registration` without answers and history. `is_writer` says whether its reader may write the course.
-    pub(crate) fn new(
-        registration: Registration,
-        course: &CourseSummary,
-        questions: &[Question],
-        settings: &RegistrationSettings,
-        is_writer: bool,
-    ) -> Self {
-        let Registration { card, details, .. } = registration;
-        let missing = missing(questions, card.language.as_ref(), &card.answered);
-        let sees_join_info = is_writer || card.state == RegistrationState::Confirmed;
-        Self {
-            course_id: card.course_id,
-            user_id: card.user_id,
-            number: card.number,
-            state: card.state,
-            reason: details.reason,
-            cancelled_by: details.cancelled_by,
-            position: None,
-            language: card.language,
-            answers: None,
-            missing,
-            consent_at: details.consent_at,
-            join_info: settings.join_info.clone().filter(|_| sees_join_info),
-            confirmed_at: details.confirmed_at,
-            created_at: card.created_at,
-            updated_at: card.updated_at,
-            version: card.version,
-            person: card.person,
-            course: CourseView {
-                course_title: course.course_title.clone(),
-                committee_id: course.committee_id,
-                course_type: course.course_type,
-                location: course.location.clone(),
-                region: course.region.clone(),
-                city: course.city.clone(),
-                start_at: course.start_at,
-                end_at: course.end_at,
-                state: course.state,
-                cancelled_at: settings.cancelled_at,
-            },
-            history: None,
-            note: is_writer.then_some(details.note),
-        }
-    }
-
-    /// The same with the place on the waiting list.
-    pub(crate) fn at(self, position: Option<usize>) -> Self {
-        Self { position, ..self }
-    }
-}
-
 impl Registrations {
     /// The response with the whole registration `seen`.
-    pub(crate) async fn response(&self, seen: Seen) -> Result<RegistrationResponse, ApiError> {
+    pub(crate) async fn response(&self, seen: Seen) -> Result<RegistrationResponse, StoreError> {
         let Seen { course, full, is_writer, .. } = seen;
-        let (position, answers) = tokio::try_join!(
-            self.store.position(&full.registration.card),
-            self.answer_views(full.answers, &course.questions)
-        )?;
-        let history = full.registration.history.clone();
-        let (summary, questions) = (&course.course.summary, &course.questions);
-        let registration = full.registration;
-        let view =
-            RegistrationView::new(registration, summary, questions, &course.settings, is_writer);
-        let view = RegistrationView { answers: Some(answers), history: Some(history), ..view };
-        Ok(RegistrationResponse { registration: view.at(position) })
-    }
-
-    /// The views of `answers` in the order of `questions`, and then those to deleted ones.
-    async fn answer_views(
-        &self,
-        mut answers: Vec<Answer>,
-        questions: &[Question],
-    ) -> Result<Vec<AnswerView>, StoreError> {
-        answers.sort_by_cached_key(|answer| {
-            let place = questions.iter().position(|one| one.question_id == answer.question_id);
-            place.unwrap_or(usize::MAX)
-        });
-        try_join_all(answers.into_iter().map(|answer| async move {
-            let is_gone = match answer.file() {
-                Some(file) => self.store.file(file).await?.is_none(),
-                None => false,
-            };
-            Ok(AnswerView {
-                current: !is_gone && answer.is_current(questions),
-                question_id: answer.question_id,
-                question: answer.question,
-                question_type: answer.question_type,
-                value: Some(answer.value).filter(|_| !is_gone),
-            })
-        }))
-        .await
+        let registration = self.store.registration_view(&course, full, is_writer).await?;
+        Ok(RegistrationResponse { registration })
     }
 }

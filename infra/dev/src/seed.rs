@@ -3,7 +3,7 @@
 
 mod records;
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
 use domain::{
@@ -16,14 +16,16 @@ use domain::{
     outbox::State,
     passkey::Passkey,
     question::Question,
-    registration::{Mode, Registration, RegistrationSettings, RegistrationState},
+    registration::{
+        Clearing, Registration, RegistrationSettings, RegistrationState, answered, merged,
+    },
     session::Session,
     sms::{OptOut, Recipient, Sms, Text},
     user::User,
 };
 use identity::password::Hasher;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 use storage::{Objects, file_key, upload_key};
 use store::{
     CommitOutcome, NewUser, Outbound, Reservation, SeatRule, Setup, Store, Transaction, chunk_pk,
@@ -49,22 +51,45 @@ struct Message {
     message: Text,
 }
 
-/// Who is registered for which course.
+/// The registrations for a course.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct RegistrationSeed {
     #[serde(rename = "courseID")]
     course_id: CourseId,
-    #[serde(rename = "userIDs")]
-    user_ids: Vec<UserId>,
+    /// Those that differ from the defaults.
+    settings: Map<String, Value>,
+    people: Vec<Registered>,
+}
+
+/// A person who is registered.
+#[derive(Deserialize)]
+struct Registered {
+    #[serde(rename = "userID")]
+    user_id: UserId,
+    state: RegistrationState,
+    answers: BTreeMap<String, Box<RawValue>>,
 }
 
 impl RegistrationSeed {
-    fn read() -> Result<Self, LocalError> {
-        let own: Value = serde_json::from_str(include_str!("seed.json"))
+    fn read() -> Result<Vec<Self>, LocalError> {
+        #[derive(Deserialize)]
+        struct Whole {
+            registrations: Vec<RegistrationSeed>,
+        }
+        let whole: Whole = serde_json::from_str(include_str!("seed.json"))
             .map_err(|error| LocalError::new(error.to_string()))?;
-        serde_json::from_value(own["registrations"].clone())
-            .map_err(|error| LocalError::new(error.to_string()))
+        Ok(whole.registrations)
+    }
+
+    fn settings(&self, now: Instant) -> Result<RegistrationSettings, LocalError> {
+        let malformed = |error: serde_json::Error| LocalError::new(error.to_string());
+        let defaults =
+            RegistrationSettings { updated_at: Some(now), ..RegistrationSettings::default() };
+        let mut settings = serde_json::to_value(defaults).map_err(malformed)?;
+        for (name, value) in &self.settings {
+            settings[name] = value.clone();
+        }
+        serde_json::from_value(settings).map_err(malformed)
     }
 }
 
@@ -220,27 +245,27 @@ async fn add_courses(store: &Store) -> Result<(), LocalError> {
     Ok(())
 }
 
-/// People ask to be registered for the course of the examples; the committee has not decided yet.
 async fn add_registrations(store: &Store, people: &[User], now: Instant) -> Result<(), LocalError> {
-    let own = RegistrationSeed::read()?;
-    let Some(course) = store.course(own.course_id).await? else {
-        return Ok(());
-    };
-    let settings = RegistrationSettings {
-        mode: Mode::Manual,
-        capacity: Some(24),
-        updated_at: Some(now),
-        ..RegistrationSettings::default()
-    };
-    commit(store, |tx| tx.set_registration_settings(&course.summary, &settings, now)).await?;
-    for id in own.user_ids {
-        let Some(user) = people.iter().find(|user| user.user_id == id) else { continue };
-        let number = store.next_number(own.course_id).await?;
-        let place = (number, RegistrationState::Pending);
-        let mut registration = Registration::new(None, own.course_id, user, place, now);
-        registration.card.language = Some(course.summary.language.clone());
-        commit(store, |tx| tx.move_registration(None, &registration, SeatRule::None, u64::MAX))
+    for own in RegistrationSeed::read()? {
+        let id = own.course_id;
+        let Some(full) = store.full_course(id).await? else { continue };
+        let (course, questions) = (&full.course.summary, &full.questions);
+        let (settings, language) = (own.settings(now)?, Some(&course.language));
+        commit(store, |tx| tx.set_registration_settings(course, &settings, now)).await?;
+        for Registered { user_id, state, answers } in own.people {
+            let Some(user) = people.iter().find(|user| user.user_id == user_id) else { continue };
+            let answers = merged(questions, language, &[], &answers, Clearing::Any)
+                .map_err(|errors| LocalError::new(format!("{errors:?}")))?;
+            let place = (store.next_number(id).await?, state);
+            let mut registration = Registration::new(None, id, user, place, now);
+            registration.card.language = language.cloned();
+            registration.card.answered = answered(&answers);
+            commit(store, |tx| {
+                tx.move_registration(None, &registration, SeatRule::None, u64::MAX);
+                tx.set_answers(&registration, &answers, 0);
+            })
             .await?;
+        }
     }
     Ok(())
 }

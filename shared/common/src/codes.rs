@@ -83,6 +83,7 @@ table! {
         RegistrationCancelled 200 "REGISTRATION_CANCELLED_MESSAGE"   "L’inscription a été annulée."
         RegistrationApproved 200 "REGISTRATION_APPROVED_MESSAGE"     "L’inscription a été acceptée."
         RegistrationRejected 200 "REGISTRATION_REJECTED_SUCCESS_MESSAGE" "L’inscription a été refusée."
+        RegistrationsExported 201 "REGISTRATIONS_EXPORTED_MESSAGE"   "La liste des inscriptions est prête."
         // Also an error, with the same text.
         CourseCancelled     200 "COURSE_CANCELLED_MESSAGE"           "Le cours a été annulé."
         FileCreated         201 "FILE_CREATED_MESSAGE"               "Le fichier peut maintenant être envoyé."
@@ -167,6 +168,8 @@ table! {
         RegistrationRejected 409 "REGISTRATION_REJECTED_MESSAGE"     "Le comité a refusé votre inscription à ce cours."
         RegistrationsLimit   409 "REGISTRATIONS_LIMIT_MESSAGE"       "Vous avez atteint le nombre maximal d’inscriptions."
         RegistrationEnded    409 "REGISTRATION_ENDED_MESSAGE"        "Cette inscription n’est plus active."
+        RegistrationNotConfirmed 409 "REGISTRATION_NOT_CONFIRMED_MESSAGE" "Cette inscription n’est pas confirmée."
+        CourseWithoutDate    409 "COURSE_WITHOUT_DATE_MESSAGE"       "Ce cours n’a pas de date."
         RegistrationConfirmed 409 "REGISTRATION_CONFIRMED_ALREADY_MESSAGE" "Cette inscription est déjà confirmée : elle peut seulement être annulée."
         CancellationClosed   409 "CANCELLATION_CLOSED_MESSAGE"       "Le délai d’annulation est dépassé. Adressez-vous au comité."
         EditClosed           409 "EDIT_CLOSED_MESSAGE"               "Le cours a commencé : l’inscription ne peut plus être modifiée."

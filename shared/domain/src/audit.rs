@@ -58,6 +58,8 @@ pub enum Action {
     RegistrationCancelled,
     /// The committee changed answers or the note of a registration.
     RegistrationUpdated,
+    /// The registrations for a course were exported.
+    RegistrationsExported,
     /// A course was cancelled.
     CourseCancelled,
     /// A batch of text messages was accepted.

@@ -53,6 +53,13 @@ choice! {
 #[serde(transparent)]
 pub struct Language(String);
 
+impl Language {
+    /// The two letters.
+    pub fn code(&self) -> &str {
+        &self.0
+    }
+}
+
 impl Default for Language {
     fn default() -> Self {
         Self("FR".to_owned())

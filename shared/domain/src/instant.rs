@@ -60,6 +60,11 @@ impl Instant {
         self.civil().strftime("%Y-%m-%d").to_string()
     }
 
+    /// Date and time in UTC as calendars have it, to the second: `20261120T234612Z` (RFC 5545 §3.3.5).
+    pub fn in_calendars(self) -> String {
+        self.civil().strftime("%Y%m%dT%H%M%SZ").to_string()
+    }
+
     /// Date and time in UTC.
     fn civil(self) -> DateTime {
         EPOCH.saturating_add(SignedDuration::from_millis(self.0))

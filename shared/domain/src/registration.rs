@@ -4,6 +4,7 @@ mod answers;
 mod availability;
 mod notice;
 mod settings;
+mod view;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -13,6 +14,7 @@ pub use self::{
     availability::{Availability, Status},
     notice::{RegistrationEvent, RegistrationNotice},
     settings::{Audience, Mode, RegistrationSettings},
+    view::RegistrationView,
 };
 use crate::{
     CommitteeId, CourseId, E164, Email, Instant, Name, Prose, QuestionId, UserId, ValueError,
@@ -70,6 +72,28 @@ choice! {
         Number "number"
         /// By last name and name.
         Name "name"
+    }
+}
+
+choice! {
+    /// The format of an export of registrations.
+    ExportFormat {
+        /// A workbook of Excel 2007 and later.
+        Xlsx "XLSX"
+        /// Text with separators, as Excel reads it.
+        Csv "CSV"
+    }
+}
+
+choice! {
+    /// The language of an export's headings.
+    HeadingLanguage {
+        /// French.
+        French "FR"
+        /// Arabic.
+        Arabic "AR"
+        /// English.
+        English "EN"
     }
 }
 

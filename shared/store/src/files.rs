@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
-    keys::{self, DueList},
+    keys::{self, DueList, Key},
     quotas::addition,
     table::{ListedItem, Order, due},
     write::Write,
@@ -48,6 +48,14 @@ impl Store {
     pub async fn file(&self, id: FileId) -> Result<Option<File>, StoreError> {
         let file: Option<File> = self.card(&keys::file(id)).await?;
         Ok(file.filter(|file| file.status != Status::Deleted))
+    }
+
+    /// The files `ids`, at most 100, without deleted ones, in no particular order; eventually consistent.
+    pub async fn files_with(&self, ids: &[FileId]) -> Result<Vec<File>, StoreError> {
+        let keys: Vec<Key> = ids.iter().map(|id| keys::file(*id)).collect();
+        let found: Vec<ListedItem<File>> = self.get_many(&keys, "card").await?;
+        let files = found.into_iter().map(|item| item.card);
+        Ok(files.filter(|file| file.status != Status::Deleted).collect())
     }
 
     /// At most `limit` files of `user` after `position`, newest first.

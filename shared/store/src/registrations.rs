@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Part, Store, StoreError, Transaction,
-    keys::{self, DueList, IndexKey, SWEEP_DELAY},
+    keys::{self, DueList, IndexKey, Key, SWEEP_DELAY},
     retry::Retries,
     table::{Item, number, read},
     write::Write,
@@ -156,6 +156,23 @@ impl Store {
         let keys = [keys::registration(course, user), keys::answers(course, user)];
         let [registration, answers] = self.get_each(keys).await?;
         full(registration, answers)
+    }
+
+    /// The registrations of `users`, at most 50, for `course` with their answers; without those that do not exist.
+    pub async fn full_registrations(
+        &self,
+        course: CourseId,
+        users: &[UserId],
+    ) -> Result<Vec<FullRegistration>, StoreError> {
+        let keys =
+            |user: &UserId| [keys::registration(course, *user), keys::answers(course, *user)];
+        let keys: Vec<Key> = users.iter().flat_map(keys).collect();
+        let mut items = self.get_all(&keys).await?.into_iter();
+        let mut found = Vec::new();
+        while let (Some(registration), Some(answers)) = (items.next(), items.next()) {
+            found.extend(full(registration, answers)?);
+        }
+        Ok(found)
     }
 
     /// The next number of a registration for `course`. A lost response leaves a hole.

@@ -3,6 +3,7 @@ mod availability;
 mod cancel;
 mod cancel_course;
 mod create;
+mod export;
 mod list;
 mod my_registrations;
 mod promotion;

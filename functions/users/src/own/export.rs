@@ -14,10 +14,12 @@ use domain::{
     login_activity::LoginActivity,
     passkey::PasskeyView,
     permissions::Right,
+    registration::{RegistrationState, RegistrationView},
     session::SessionView,
     sms::Sms,
     user::Account,
 };
+use futures_util::{StreamExt, TryStreamExt, stream};
 use identity::random;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -37,6 +39,8 @@ const MAX_ESCAPED: usize = 5_500_000;
 /// the only limit on the size: at an estimated 5 MB per second an export can have 100 MB, which is 200,000 text
 /// messages. The function then holds it as entries and as text, about 400 of its 1,024 MB.
 const MAX_READING: Duration = Duration::from_secs(20);
+/// Registrations that are read at once.
+const AT_ONCE: usize = 10;
 /// How long the link is valid. The object expires a day later, by a rule of the bucket for its prefix.
 const LINK_LIFE: Duration = Duration::from_secs(5 * 60);
 const JSON: &str = "application/json";
@@ -64,6 +68,7 @@ struct Export {
     passkeys: Vec<PasskeyView>,
     files: Vec<FileView>,
     courses: Vec<Course>,
+    registrations: Vec<RegistrationView>,
     sms: Vec<Sms>,
     audit: Vec<AuditEntry>,
 }
@@ -101,7 +106,16 @@ impl Users {
         let lists: Vec<CourseList> =
             CourseState::ALL.iter().map(|state| CourseList::OfAuthor(id, *state)).collect();
         let lists = lists.as_slice();
-        let (activity, sessions, mut passkeys, files, mut courses, mut sms, mut audit) = tokio::try_join!(
+        let (
+            activity,
+            sessions,
+            mut passkeys,
+            files,
+            mut courses,
+            registrations,
+            mut sms,
+            mut audit,
+        ) = tokio::try_join!(
             all_pages(|at| async move {
                 let at = at.as_deref();
                 store.login_activity_page(id, at, PAGE, now).await
@@ -113,6 +127,7 @@ impl Users {
             store.passkeys(id),
             all_pages(|at| async move { store.files(id, at.as_deref(), PAGE).await }),
             all_pages(|at| async move { store.courses(lists, at.as_deref(), PAGE).await }),
+            self.own_registrations(id),
             all_pages(|at| async move {
                 let at = at.as_deref();
                 store.kept_sms_of(Senders::User(id), at, PAGE, now).await
@@ -143,9 +158,31 @@ impl Users {
             passkeys: passkeys.into_iter().map(PasskeyView::from).collect(),
             files: files.into_iter().map(File::listed).collect(),
             courses,
+            registrations: registrations.into_iter().flatten().collect(),
             sms,
             audit,
         })
+    }
+
+    /// All registrations of the user `id`, latest change first; `None` for one whose lists are not up to date.
+    async fn own_registrations(
+        &self,
+        id: UserId,
+    ) -> Result<Vec<Option<RegistrationView>>, StoreError> {
+        let store = &self.store;
+        let states = &RegistrationState::ALL;
+        let listed =
+            all_pages(
+                |at| async move { store.registrations_of(id, states, at.as_deref(), PAGE).await },
+            );
+        let views = listed.await?.into_iter().map(|listed| async move {
+            let course = listed.card.course_id;
+            let read =
+                tokio::try_join!(store.full_course(course), store.full_registration(course, id));
+            let (Some(course), Some(full)) = read? else { return Ok(None) };
+            store.registration_view(&course, full, false).await.map(Some)
+        });
+        stream::iter(views).buffered(AT_ONCE).try_collect().await
     }
 
     /// Stores the export `text` under a random key, and signs a link to it.

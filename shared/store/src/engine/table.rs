@@ -4,6 +4,7 @@
 //! overflow a thread's stack.
 
 use std::{
+    array,
     collections::{HashMap, HashSet},
     hash::Hash,
 };
@@ -216,6 +217,12 @@ impl Store {
         &self,
         keys: [Key; N],
     ) -> Result<[Option<Item>; N], StoreError> {
+        let mut found = self.get_all(&keys).await?.into_iter();
+        Ok(array::from_fn(|_| found.next().flatten()))
+    }
+
+    /// As [`get_each`](Self::get_each), for at most 100 keys.
+    pub(crate) async fn get_all(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, StoreError> {
         let mut wanted = HashMap::new();
         for table in [Table::Records, Table::Transient] {
             let keys: Vec<Item> =
@@ -229,14 +236,15 @@ impl Store {
             }
         }
         let mut found = self.batch_get(wanted).await?;
-        Ok(keys.map(|key| {
+        let mut take = |key: &Key| {
             let items = found.get_mut(self.name(key.table))?;
             let attributes = key.item();
             let index = items.iter().position(|item| {
                 attributes.iter().all(|(name, value)| item.get(name) == Some(value))
             })?;
             Some(items.swap_remove(index))
-        }))
+        };
+        Ok(keys.iter().map(&mut take).collect())
     }
 
     /// The key and the attribute `projected` of the items at `keys` (at most 100), in no particular order and

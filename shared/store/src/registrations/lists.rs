@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 
 use domain::{
-    CourseId, UserId,
-    registration::{MAX_POSITION, Registration, RegistrationCard, RegistrationState},
+    CourseId, FileId, UserId,
+    registration::{
+        Answer, MAX_POSITION, Registration, RegistrationCard, RegistrationState, RegistrationView,
+    },
 };
 use futures_util::future::try_join_all;
 use serde::Deserialize;
 
 use crate::{
-    Page, Store, StoreError,
+    FullCourse, FullRegistration, Page, Store, StoreError,
     keys::{self, List, OVERVIEW, Table, WAITING},
     table::{ListedItem, Order, text},
 };
@@ -139,5 +141,26 @@ impl Store {
         let page = self.waiting_list(card.course_id, None, MAX_POSITION).await?;
         let place = page.items.iter().position(|waiting| waiting.user_id == card.user_id);
         Ok(place.map(|place| place + 1))
+    }
+
+    /// The whole registration `full` for `course` as a response shows it; with the committee's note if `is_writer`.
+    pub async fn registration_view(
+        &self,
+        course: &FullCourse,
+        full: FullRegistration,
+        is_writer: bool,
+    ) -> Result<RegistrationView, StoreError> {
+        let FullRegistration { registration, answers, .. } = full;
+        let files: Vec<FileId> = answers.iter().filter_map(Answer::file).collect();
+        let found = files.iter().map(|id| self.file(*id));
+        let (position, found) =
+            tokio::try_join!(self.position(&registration.card), try_join_all(found))?;
+        let gone = files.iter().zip(found).filter(|(_, file)| file.is_none());
+        let gone: Vec<FileId> = gone.map(|(id, _)| *id).collect();
+        let (summary, questions) = (&course.course.summary, &course.questions);
+        let history = registration.history.clone();
+        let view =
+            RegistrationView::new(registration, summary, questions, &course.settings, is_writer);
+        Ok(view.whole(history, answers, questions, &gone).at(position))
     }
 }

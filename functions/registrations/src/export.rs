@@ -1,0 +1,342 @@
+//! `POST /registrations/{courseId}/export`: writes the registrations for a course to a sheet and returns a link to it.
+
+mod sheet;
+mod words;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    str::FromStr,
+    time::Duration,
+};
+
+use axum::extract::State;
+use common::{
+    ApiError, ApiResult, Fields, FromFields, Input, Message, Now, Path, Permitted,
+    rights::WriteCourses, success, text,
+};
+use domain::{
+    CommitteeId, CourseId, FileId, Instant, Prose, QuestionId, UserId,
+    audit::{Action, AuditEntry, AuditValues},
+    course::Language,
+    limits,
+    question::{Question, QuestionType},
+    registration::{Answer, ExportFormat, HeadingLanguage, RegistrationCard, RegistrationState},
+};
+use futures_util::{StreamExt, TryStreamExt, future::try_join_all, stream};
+use identity::random;
+use jiff::{civil::DateTime, tz::TimeZone};
+use serde::Serialize;
+use serde_json::Value;
+use store::{Counter, FullCourse, FullRegistration, RegistrationOrder, StoreError};
+use tokio::time::timeout;
+
+use self::{
+    sheet::{Cell, Sheet},
+    words::{Words, words},
+};
+use crate::Registrations;
+
+/// Registrations per page of a list; the store ends pages at 1 MB.
+const PAGE: u16 = 1000;
+/// Registrations that are read whole by one request.
+const BATCH: usize = 50;
+/// Such requests at once.
+const AT_ONCE: usize = 8;
+/// How long reading and writing may take; with the upload of at most 8 seconds it fits into the function's timeout of 29.
+const MAX_TIME: Duration = Duration::from_secs(20);
+/// How long the link is valid. The object expires a day later, by a rule of the bucket for its prefix.
+const LINK_LIFE: Duration = Duration::from_secs(5 * 60);
+
+/// The time zone of the times in exports, and its name.
+#[derive(Clone)]
+pub(crate) struct Zone {
+    zone: TimeZone,
+    name: String,
+}
+
+pub(crate) struct ExportRequest {
+    format: ExportFormat,
+    states: Vec<RegistrationState>,
+    language: HeadingLanguage,
+}
+
+impl<S> FromFields<S> for ExportRequest {
+    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+        let format = fields.optional_or("format", text, ExportFormat::Xlsx);
+        let states = fields.texts("states");
+        let language = fields.optional_or("language", text, HeadingLanguage::French);
+        let states = states?.filter(|states: &Vec<_>| !states.is_empty());
+        let states = states.unwrap_or_else(|| RegistrationState::ACTIVE.to_vec());
+        Some(Self { format: format?, states, language: language? })
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct ExportResponse {
+    export: ExportView,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ExportView {
+    url: String,
+    expires_at: Instant,
+    rows: usize,
+    bytes: usize,
+    format: ExportFormat,
+}
+
+/// Each registration is read once, so an export shows none twice, and none that changes meanwhile is left out.
+pub(crate) async fn export(
+    State(registrations): State<Registrations>,
+    Now(now): Now,
+    writer: Permitted<WriteCourses>,
+    Path(id): Path<CourseId>,
+    Input(request): Input<ExportRequest>,
+) -> ApiResult<ExportResponse> {
+    let course = registrations.writable(id, &writer.person).await?;
+    let (store, actor) = (&registrations.store, &writer.person.user);
+    // Every export counts, also one that fails after reading much.
+    let counter = Counter::of(limits::REGISTRATIONS_EXPORT, actor.user_id);
+    let reserved = store.reserve(&[counter], now).await?;
+    let _ = reserved.map_err(|full| ApiError::too_many_attempts(full.ends.since(now)))?;
+    let written = timeout(MAX_TIME, registrations.written(&course, &request)).await;
+    let (rows, file) = written.unwrap_or_else(|_| {
+        let cause = "registrations were not exported in time".to_owned();
+        Err(StoreError::Unavailable(cause).into())
+    })?;
+    let bytes = file.len();
+    let (kind, extension) = match request.format {
+        ExportFormat::Xlsx => {
+            ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx")
+        }
+        ExportFormat::Csv => ("text/csv; charset=utf-8", "csv"),
+    };
+    let key = format!("exports/{}", random::id(now));
+    registrations.objects.put(&key, kind, file.into()).await?;
+    // Nobody gets the link without the entry.
+    let values = [("format", Value::from(request.format.code())), ("rows", rows.into())];
+    let values = AuditValues::from(values.map(|(name, value)| (name.to_owned(), value)));
+    let (action, summary) = (Action::RegistrationsExported, &course.course.summary);
+    let entry = AuditEntry::of_registrations(random::id(now), actor, action, summary, values, now);
+    let mut tx = store.transaction();
+    tx.record_audit(&entry);
+    tx.commit().await?.expect_committed()?;
+    let (short, day) = (&id.to_string()[..8], registrations.zone.local(now).date());
+    let name = format!("inscriptions-{short}-{day}.{extension}");
+    let url = registrations.objects.link(&key, &name, kind, LINK_LIFE, now).await?;
+    let (expires_at, format) = (now.after(LINK_LIFE), request.format);
+    let export = ExportView { url, expires_at, rows, bytes, format };
+    success(Message::RegistrationsExported, ExportResponse { export })
+}
+
+/// What the rows of one export have in common.
+struct Columns<'a> {
+    words: &'static Words,
+    zone: &'a Zone,
+    /// Names by id.
+    committees: HashMap<CommitteeId, String>,
+    /// Those of the course, then deleted ones.
+    questions: Vec<QuestionId>,
+}
+
+impl Registrations {
+    /// The number of rows, and the file.
+    async fn written(
+        &self,
+        course: &FullCourse,
+        request: &ExportRequest,
+    ) -> Result<(usize, Vec<u8>), ApiError> {
+        let (id, states) = (course.course.summary.course_id, request.states.as_slice());
+        let cards = self.cards(id, states).await?;
+        let columns = Columns {
+            words: words(request.language),
+            zone: &self.zone,
+            committees: self.committees(&cards).await?,
+            questions: Vec::new(),
+        };
+        let (columns, headings) = self.headed(columns, course, &cards).await?;
+        let mut sheet = Sheet::new(request.format, request.language, &headings)?;
+        let users: Vec<UserId> = cards.iter().map(|card| card.user_id).collect();
+        // Owned, because the compiler does not see that closures over slices live long enough.
+        let batches: Vec<Vec<UserId>> = users.chunks(BATCH).map(<[UserId]>::to_vec).collect();
+        let batches = batches.into_iter().map(|users| self.whole(id, users));
+        let mut batches = stream::iter(batches).buffered(AT_ONCE);
+        let mut rows = 0;
+        while let Some((registrations, files)) = batches.try_next().await? {
+            for full in registrations {
+                // The lists may be a little older.
+                if states.contains(&full.registration.card.state) {
+                    sheet.add(columns.row(full, &files))?;
+                    rows += 1;
+                }
+            }
+        }
+        Ok((rows, sheet.finish()?))
+    }
+
+    /// The registrations for the course `id` in one of `states`, by number.
+    async fn cards(
+        &self,
+        id: CourseId,
+        states: &[RegistrationState],
+    ) -> Result<Vec<RegistrationCard>, StoreError> {
+        let lists = states.iter().map(|state| async move {
+            let (mut cards, mut position) = (Vec::new(), None);
+            loop {
+                let (order, at) = (RegistrationOrder::Number, position.as_deref());
+                let page = self.store.registrations(id, &[*state], &order, at, PAGE).await?;
+                cards.extend(page.items);
+                position = page.last;
+                if position.is_none() {
+                    return Ok::<_, StoreError>(cards);
+                }
+            }
+        });
+        let mut cards: Vec<RegistrationCard> =
+            try_join_all(lists).await?.into_iter().flatten().collect();
+        cards.sort_unstable_by_key(|card| (card.number, card.user_id));
+        cards.dedup_by_key(|card| card.user_id);
+        Ok(cards)
+    }
+
+    /// The names of the committees in `cards`.
+    async fn committees(
+        &self,
+        cards: &[RegistrationCard],
+    ) -> Result<HashMap<CommitteeId, String>, StoreError> {
+        let mut ids: Vec<CommitteeId> = cards.iter().map(|card| card.person.committee_id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let committees = stream::iter(ids).map(|id| self.store.committee(id)).buffered(AT_ONCE);
+        let committees: Vec<_> = committees.try_collect().await?;
+        let committees = committees.into_iter().flatten();
+        Ok(committees.map(|one| (one.committee_id, one.name_latin.to_string())).collect())
+    }
+
+    /// `columns` with the questions of `course` and those of the answers in `cards` that were deleted, and all headings.
+    async fn headed<'a>(
+        &self,
+        mut columns: Columns<'a>,
+        course: &FullCourse,
+        cards: &[RegistrationCard],
+    ) -> Result<(Columns<'a>, Vec<String>), StoreError> {
+        let id = course.course.summary.course_id;
+        let zone = &columns.zone.name;
+        let fixed = columns.words.headings.iter().map(|heading| heading.replace("{zone}", zone));
+        let mut headings: Vec<String> = fixed.collect();
+        for Question { question_id, wording, .. } in &course.questions {
+            columns.questions.push(*question_id);
+            headings.push(wording.question.as_str().to_owned());
+        }
+        // Their texts are in the answers of the people who answered them last.
+        let mut deleted: BTreeMap<QuestionId, UserId> = BTreeMap::new();
+        for card in cards {
+            let answered = card.answered.iter().filter(|id| !columns.questions.contains(id));
+            deleted.extend(answered.map(|id| (*id, card.user_id)));
+        }
+        for (question, user) in deleted {
+            let full = self.store.full_registration(id, user).await?;
+            let answers = full.map(|full| full.answers).unwrap_or_default();
+            let answer = answers.into_iter().find(|answer| answer.question_id == question);
+            if let Some(answer) = answer {
+                columns.questions.push(question);
+                headings.push(format!("{} {}", answer.question.as_str(), columns.words.deleted));
+            }
+        }
+        Ok((columns, headings))
+    }
+
+    /// The registrations of `users`, and the names of the files in their answers.
+    async fn whole(
+        &self,
+        id: CourseId,
+        users: Vec<UserId>,
+    ) -> Result<(Vec<FullRegistration>, HashMap<FileId, String>), StoreError> {
+        let full = self.store.full_registrations(id, &users).await?;
+        let answers = full.iter().flat_map(|full| &full.answers);
+        let files: Vec<FileId> = answers.filter_map(Answer::file).collect();
+        let mut names = HashMap::new();
+        for files in files.chunks(100) {
+            let files = self.store.files_with(files).await?.into_iter();
+            names.extend(files.map(|file| (file.file_id, file.name.as_str().to_owned())));
+        }
+        Ok((full, names))
+    }
+}
+
+impl Columns<'_> {
+    /// The cells of the registration `full`. `files` are the names of those that were not deleted.
+    fn row(
+        &self,
+        full: FullRegistration,
+        files: &HashMap<FileId, String>,
+    ) -> impl Iterator<Item = Cell> {
+        let FullRegistration { registration, answers, .. } = full;
+        let (card, details) = (registration.card, registration.details);
+        let person = card.person;
+        let time =
+            |at: Option<Instant>| at.map_or(Cell::Empty, |at| Cell::Time(self.zone.local(at)));
+        let text =
+            |text: Option<&str>| text.map_or(Cell::Empty, |text| Cell::Text(text.to_owned()));
+        let fixed = [
+            Cell::Number(card.number.to_string()),
+            Cell::Text(card.state.code().to_owned()),
+            Cell::Text(person.last_name.to_string()),
+            Cell::Text(person.name.to_string()),
+            Cell::Text(person.email.to_string()),
+            person.phone.map_or(Cell::Empty, |phone| Cell::Phone(phone.to_string())),
+            text(self.committees.get(&person.committee_id).map(String::as_str)),
+            time(Some(card.created_at)),
+            time(details.confirmed_at),
+            text(details.reason.as_ref().map(Prose::as_str)),
+            text(card.language.as_ref().map(Language::code)),
+            text(details.note.as_ref().map(Prose::as_str)),
+        ];
+        let answer = move |id: &QuestionId| {
+            let answer = answers.iter().find(|answer| answer.question_id == *id);
+            answer.map_or(Cell::Empty, |answer| self.cell(answer, files))
+        };
+        fixed.into_iter().chain(self.questions.iter().map(answer))
+    }
+
+    fn cell(&self, answer: &Answer, files: &HashMap<FileId, String>) -> Cell {
+        let value: Value = serde_json::from_str(answer.value.get()).unwrap_or_default();
+        match (answer.question_type, &value) {
+            (QuestionType::File, _) => {
+                let name = answer.file().and_then(|file| files.get(&file));
+                name.map_or(Cell::Empty, |name| Cell::Text(name.clone()))
+            }
+            (QuestionType::Phone, Value::String(text)) => Cell::Phone(text.clone()),
+            (QuestionType::Date, Value::String(text)) => {
+                text.parse().map_or_else(|_| Cell::Text(text.clone()), Cell::Date)
+            }
+            (_, Value::String(text)) => Cell::Text(text.clone()),
+            (_, Value::Bool(true)) => Cell::Text(self.words.yes.to_owned()),
+            (_, Value::Bool(false)) => Cell::Text(self.words.no.to_owned()),
+            // As it was typed: `Value` would round it.
+            (_, Value::Number(_)) => Cell::Number(answer.value.get().to_owned()),
+            (_, Value::Array(options)) => {
+                let options: Vec<&str> = options.iter().filter_map(Value::as_str).collect();
+                Cell::Text(options.join("; "))
+            }
+            (_, Value::Null | Value::Object(_)) => Cell::Empty,
+        }
+    }
+}
+
+impl FromStr for Zone {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> Result<Self, &'static str> {
+        let zone = TimeZone::get(name);
+        let zone = zone.map_err(|_| "must be the name of a time zone, such as Africa/Tunis")?;
+        Ok(Self { zone, name: name.to_owned() })
+    }
+}
+
+impl Zone {
+    fn local(&self, at: Instant) -> DateTime {
+        at.timestamp().to_zoned(self.zone.clone()).datetime()
+    }
+}
