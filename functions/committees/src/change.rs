@@ -35,7 +35,7 @@ pub(crate) async fn change(
         if after != before {
             let audit_id = random::id(now);
             let entry = AuditEntry::of_committee(audit_id, actor, Some(&before), &after, now);
-            tx.change_committee(&before, &after);
+            tx.change_committee(&before, &after, now);
             tx.record_audit(&entry);
         }
         Ok::<_, ApiError>((tx, after))

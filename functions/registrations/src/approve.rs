@@ -73,6 +73,7 @@ impl Registrations {
             before: Some(&before),
             after: &after,
             rule,
+            changes: None,
             event: if is_promoted {
                 RegistrationEvent::Promoted
             } else {

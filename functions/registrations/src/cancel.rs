@@ -49,6 +49,7 @@ pub(crate) async fn cancel(
             before: Some(&before),
             after: &after,
             rule: SeatRule::None,
+            changes: None,
             event: if is_committee {
                 RegistrationEvent::CancelledByCommittee
             } else {

@@ -14,17 +14,14 @@ use domain::{
         Answer, Audience, Clearing, MAX_NUMBER, MAX_TIMES, Mode, Registration, RegistrationEvent,
         RegistrationState, Status, answered, form_language,
     },
+    user::User,
 };
 use sha2::{Digest, Sha256};
 use store::{FullCourse, FullRegistration, SeatRule, Standing, Transaction};
 use tokio::sync::OnceCell;
 
 use crate::{
-    Registrations,
-    access::Seen,
-    answers::Given,
-    moving::{Move, refused},
-    view::RegistrationResponse,
+    Registrations, access::Seen, answers::Given, moving::Move, view::RegistrationResponse,
 };
 
 pub(crate) struct RegisterRequest {
@@ -46,11 +43,12 @@ impl<S> FromFields<S> for RegisterRequest {
     }
 }
 
-/// A course and what decides whether the caller can register for it, which was read before it: a change of the course in
-/// between raises the revision of the seats, so that the transaction fails and all is read again.
+/// A course, the caller's account, and what decides whether they can register, which was read before both: a change of the
+/// course or the account in between is counted there, so that the transaction fails and all is read again.
 struct Attempt {
     standing: Standing,
     course: FullCourse,
+    user: User,
 }
 
 /// A person who is registered already gets the stored registration, whatever the request says: a second click or an old
@@ -78,11 +76,11 @@ pub(crate) async fn create(
         if number > MAX_NUMBER {
             return Err(ErrorCode::RegistrationsLimit.into());
         }
-        let full = attempt.registration((number, state), language, answers, &person, now);
-        let tx = registrations.registered(&attempt, &full, &person, now)?;
+        let full = attempt.registration((number, state), language, answers, now);
+        let tx = registrations.registered(&attempt, &full, now)?;
         Ok::<_, ApiError>((tx, (message(state), attempt.seen(full, &person))))
     };
-    let (message, seen) = registrations.store.update(register, refused).await?;
+    let (message, seen) = registrations.store.update(register, |_| None).await?;
     success(message, registrations.response(seen).await?)
 }
 
@@ -100,13 +98,16 @@ impl Registrations {
     /// # Errors
     /// `COURSE_NOT_FOUND_MESSAGE`, or `FORBIDDEN_MESSAGE` for a course that takes members of its committee only.
     async fn attempt(&self, id: CourseId, person: &SignedIn) -> Result<Attempt, ApiError> {
-        let standing = self.store.standing(id, person.user.user_id).await?;
-        let course = self.readable(id, person).await?;
+        let user = person.user.user_id;
+        let standing = self.store.standing(id, user).await?;
+        let user = async { Ok(self.store.user(user).await?) };
+        let (course, user) = tokio::try_join!(self.readable(id, person), user)?;
+        let user = user.ok_or(ErrorCode::BadAuthCombination)?;
         let is_member = course.course.summary.committee_id == person.user.committee_id;
         if course.settings.audience == Audience::Committee && !is_member {
             return Err(ErrorCode::Forbidden.into());
         }
-        Ok(Attempt { standing, course })
+        Ok(Attempt { standing, course, user })
     }
 
     /// The language and the answers of the form, if the request is complete.
@@ -138,18 +139,18 @@ impl Registrations {
         &self,
         attempt: &Attempt,
         full: &FullRegistration,
-        person: &SignedIn,
         now: Instant,
     ) -> Result<Transaction, ApiError> {
-        let Attempt { standing, course } = attempt;
+        let Attempt { standing, course, user } = attempt;
         let before = standing.own.as_ref();
         let list_limit = course.settings.list_limit(&course.course.summary, now);
         let change = Move {
             course,
-            user: &person.user,
+            user,
             before: before.map(|before| &before.registration),
             after: &full.registration,
             rule: SeatRule::Newcomer { list_limit, revision: standing.seats.revision },
+            changes: Some(standing.changes),
             event: RegistrationEvent::Registered,
         };
         let mut tx = self.moved(&change, &standing.seats, now)?;
@@ -170,7 +171,7 @@ impl Attempt {
         max_active: u64,
         now: Instant,
     ) -> Result<RegistrationState, ErrorCode> {
-        let Self { standing, course } = self;
+        let Self { standing, course, .. } = self;
         let (summary, settings) = (&course.course.summary, &course.settings);
         let status = settings.status(summary, &standing.seats, is_open, now);
         match status {
@@ -200,12 +201,11 @@ impl Attempt {
         place: (u64, RegistrationState),
         language: Option<Language>,
         answers: Vec<Answer>,
-        person: &SignedIn,
         now: Instant,
     ) -> FullRegistration {
         let own = self.standing.own.as_ref().map(|own| &own.registration);
         let course_id = self.course.course.summary.course_id;
-        let mut registration = Registration::new(own, course_id, &person.user, place, now);
+        let mut registration = Registration::new(own, course_id, &self.user, place, now);
         registration.card.language = language;
         registration.card.answered = answered(&answers);
         if let Some(text) = &self.course.settings.consent_text {

@@ -9,7 +9,7 @@ use domain::{
     user::User,
 };
 use identity::random;
-use store::{FullCourse, Part, SeatRule, Transaction};
+use store::{FullCourse, Part, PersonRule, SeatRule, Transaction};
 
 use crate::Registrations;
 
@@ -21,6 +21,8 @@ pub(crate) struct Move<'a> {
     pub(crate) before: Option<&'a Registration>,
     pub(crate) after: &'a Registration,
     pub(crate) rule: SeatRule,
+    /// [`PersonRule::changes`].
+    pub(crate) changes: Option<u64>,
     pub(crate) event: RegistrationEvent,
 }
 
@@ -35,9 +37,10 @@ impl Registrations {
         seats: &Seats,
         now: Instant,
     ) -> Result<Transaction, ApiError> {
-        let Move { course, user, before, after, rule, event } = *change;
+        let Move { course, user, before, after, rule, changes, event } = *change;
         let mut tx = self.store.transaction();
-        tx.move_registration(before, after, rule, self.max_active);
+        let person = PersonRule { max_active: self.max_active, changes };
+        tx.move_registration(before, after, rule, person);
         let (summary, settings) = (&course.course.summary, &course.settings);
         let is_proved = user.is_mailbox_verified;
         let mut notice = RegistrationNotice::new(event, after, summary, settings, is_proved);

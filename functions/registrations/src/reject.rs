@@ -56,6 +56,7 @@ pub(crate) async fn reject(
             before: Some(&before),
             after: &after,
             rule: SeatRule::None,
+            changes: None,
             event: RegistrationEvent::Rejected,
         };
         let mut tx = registrations.moved(&change, &Seats::default(), now)?;

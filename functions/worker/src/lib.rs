@@ -12,7 +12,7 @@ mod sweep;
 use std::sync::Arc;
 
 use background::{DueWork, Event, Handled, MessageSender, Record, handle_records};
-use domain::{CourseId, FileId, UserId};
+use domain::{CommitteeId, CourseId, FileId, UserId};
 use identity::outbox::OutboxSealer;
 #[cfg(feature = "lambda")]
 use runtime::Settings;
@@ -53,6 +53,10 @@ enum Task {
     Index(CourseId),
     /// Do what is left to do with the seats of a course.
     Seat(CourseId),
+    /// Copy a changed account to its registrations.
+    Copy(UserId),
+    /// Promote people who wait for courses of a committee that is active again.
+    Reopen(CommitteeId),
     /// Handle a pending upload or a deleted file.
     Settle(FileId),
 }
@@ -64,12 +68,16 @@ impl Task {
 
     /// The task for the item with the partition key `pk` in `list`.
     fn of(list: DueList, pk: &str) -> Option<Self> {
-        let (_, id) = pk.split_once('#')?;
+        let (kind, id) = pk.split_once('#')?;
         match list {
             DueList::Chunks => Some(Self::Expand(pk.to_owned())),
             DueList::Erase | DueList::Unverified => Some(Self::Erase(UserId::or_none(id))),
-            DueList::Courses if pk.starts_with("SEATS#") => Some(Self::Seat(CourseId::or_none(id))),
-            DueList::Courses => Some(Self::Index(CourseId::or_none(id))),
+            DueList::Courses => Some(match kind {
+                "SEATS" => Self::Seat(CourseId::or_none(id)),
+                "USER" => Self::Copy(UserId::or_none(id)),
+                "COMMITTEE" => Self::Reopen(CommitteeId::or_none(id)),
+                _ => Self::Index(CourseId::or_none(id)),
+            }),
             DueList::Files => Some(Self::Settle(FileId::or_none(id))),
             _ => None,
         }
@@ -82,7 +90,9 @@ impl Task {
         let is_for_stream = match task {
             Self::Expand(_) => record.is_new(),
             Self::Settle(_) => !record.is_new(),
-            Self::Erase(_) | Self::Index(_) | Self::Seat(_) => true,
+            Self::Erase(_) | Self::Index(_) | Self::Seat(_) | Self::Copy(_) | Self::Reopen(_) => {
+                true
+            }
         };
         is_for_stream.then_some(task)
     }
@@ -146,6 +156,8 @@ impl Worker {
             Task::Erase(id) => self.delete_user_data(id).await,
             Task::Index(id) => Ok(store.index_course(id).await?),
             Task::Seat(id) => self.process_seats(id).await,
+            Task::Copy(id) => self.copy_account(id).await,
+            Task::Reopen(id) => self.promote_in_committee(id).await,
             Task::Settle(id) => self.settle_file(id).await,
         }
     }

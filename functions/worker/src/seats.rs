@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use background::AT_ONCE;
 use domain::{
-    CourseId, Instant, UserId,
+    CommitteeId, CourseId, Instant, UserId,
     course::{CourseState, CourseSummary},
     registration::{
         Party, Registrant, Registration, RegistrationEvent, RegistrationNotice, RegistrationState,
@@ -16,7 +16,9 @@ use domain::{
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 use runtime::Error;
-use store::{CommitOutcome, FullCourse, RegistrationOrder, SeatRule, StoreError};
+use store::{
+    CommitOutcome, CourseList, FullCourse, PersonRule, RegistrationOrder, SeatRule, StoreError,
+};
 
 use crate::{Services, Worker};
 
@@ -171,7 +173,7 @@ impl Worker {
         let is_proved = user.is_mailbox_verified;
         let notice = RegistrationNotice::new(event, after, course, settings, is_proved);
         let mut tx = store.transaction();
-        tx.move_registration(Some(before), after, rule, u64::MAX);
+        tx.move_registration(Some(before), after, rule, PersonRule::NONE);
         tx.send(&outbox.notify_registration(user, after, notice, after.card.updated_at)?);
         Ok(tx.commit().await? == CommitOutcome::Committed)
     }
@@ -215,7 +217,7 @@ impl Worker {
             if before.card.state.is_active() {
                 let after = before.moved(Cancelled, Party::System, None, now);
                 let mut tx = store.transaction();
-                tx.move_registration(Some(&before), &after, SeatRule::None, u64::MAX);
+                tx.move_registration(Some(&before), &after, SeatRule::None, PersonRule::NONE);
                 if tx.commit().await? != CommitOutcome::Committed {
                     return Err(StoreError::UpdateConflict.into());
                 }
@@ -224,6 +226,79 @@ impl Worker {
             self.clear(&before, true, now).await?;
         }
         Ok(page.last.is_some())
+    }
+
+    /// Copies the account `id` to its registrations for courses that have not ended, and promotes people for the courses
+    /// that it waits for: it may be active again.
+    pub(crate) async fn copy_account(&self, id: UserId) -> Result<(), Error> {
+        let Services { store, clock, .. } = &*self.0;
+        // Before the account: a change in between makes the work due again.
+        let Some(changes) = store.changes_to_copy(id).await? else {
+            return Ok(());
+        };
+        let Some(user) = store.user(id).await? else {
+            return Ok(store.finish_copy(id, changes).await?);
+        };
+        let (person, now) = (Registrant::from(&user), clock.now());
+        let mut position = None;
+        loop {
+            let at = position.as_deref();
+            let page = store.registrations_of(id, &RegistrationState::ALL, at, PAGE).await?;
+            for listed in page.items {
+                let course = listed.card.course_id;
+                let Some(before) = store.registration(course, id).await? else { continue };
+                if before.card.person != person {
+                    self.copy_person(&before, &person, now).await?;
+                }
+                if before.card.state == Waitlisted && user.is_active {
+                    self.process_seats(course).await?;
+                }
+            }
+            position = page.last;
+            if position.is_none() {
+                return Ok(store.finish_copy(id, changes).await?);
+            }
+        }
+    }
+
+    async fn copy_person(
+        &self,
+        before: &Registration,
+        person: &Registrant,
+        now: Instant,
+    ) -> Result<(), Error> {
+        let store = &self.0.store;
+        let course = store.course(before.card.course_id).await?;
+        if course.is_none_or(|course| course.summary.end().is_some_and(|end| end <= now)) {
+            return Ok(());
+        }
+        let after = before.changed(now, |after| after.card.person = person.clone());
+        let mut tx = store.transaction();
+        tx.change_registration(before, &after);
+        match tx.commit().await? {
+            CommitOutcome::Committed => Ok(()),
+            CommitOutcome::ConditionFailed(_) => Err(StoreError::UpdateConflict.into()),
+        }
+    }
+
+    /// Promotes people who wait for published courses of the committee `id`, which is active again.
+    pub(crate) async fn promote_in_committee(&self, id: CommitteeId) -> Result<(), Error> {
+        let store = &self.0.store;
+        let Some(due_at) = store.reopening(id).await? else {
+            return Ok(());
+        };
+        let list = [CourseList::OfCommittee(id, CourseState::Published)];
+        let mut position = None;
+        loop {
+            let page = store.courses(&list, position.as_deref(), PAGE).await?;
+            for course in page.items {
+                self.process_seats(course.summary.course_id).await?;
+            }
+            position = page.last;
+            if position.is_none() {
+                return Ok(store.finish_reopening(id, due_at).await?);
+            }
+        }
     }
 
     async fn clear(

@@ -28,7 +28,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 use storage::{Objects, file_key, upload_key};
 use store::{
-    CommitOutcome, NewUser, Outbound, Reservation, SeatRule, Setup, Store, Transaction, chunk_pk,
+    CommitOutcome, NewUser, Outbound, PersonRule, Reservation, SeatRule, Setup, Store, Transaction,
+    chunk_pk,
 };
 
 use self::records::all;
@@ -261,7 +262,7 @@ async fn add_registrations(store: &Store, people: &[User], now: Instant) -> Resu
             registration.card.language = language.cloned();
             registration.card.answered = answered(&answers);
             commit(store, |tx| {
-                tx.move_registration(None, &registration, SeatRule::None, u64::MAX);
+                tx.move_registration(None, &registration, SeatRule::None, PersonRule::NONE);
                 tx.set_answers(&registration, &answers, 0);
             })
             .await?;

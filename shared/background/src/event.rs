@@ -103,8 +103,8 @@ impl Record {
     }
 }
 
-/// Performs the tasks of `records` that have one, several at once, and returns the records that failed.
-pub async fn handle_records<T, F>(
+/// Performs the tasks of `records` that have one, several at once and each once, and returns the records that failed.
+pub async fn handle_records<T: PartialEq, F>(
     records: Vec<Record>,
     task_of: fn(&Record) -> Option<T>,
     perform: impl Fn(T) -> F,
@@ -112,24 +112,27 @@ pub async fn handle_records<T, F>(
 where
     F: Future<Output = Result<(), Error>>,
 {
-    let tasks = records.into_iter().filter_map(|record| {
-        let task = task_of(&record)?;
+    let mut tasks: Vec<(Vec<String>, T, Span)> = Vec::new();
+    for record in records {
+        let Some(task) = task_of(&record) else { continue };
         let Change { keys, sequence_number, .. } = record.dynamodb;
-        let span = work_span(&keys.pk.text);
-        Some((sequence_number, task, span))
-    });
-    let tasks: Vec<(String, T, Span)> = tasks.collect();
+        match tasks.iter_mut().find(|(_, other, _)| *other == task) {
+            Some((numbers, ..)) => numbers.push(sequence_number),
+            None => tasks.push((vec![sequence_number], task, work_span(&keys.pk.text))),
+        }
+    }
     let perform = &perform;
     let results = stream::iter(tasks)
-        .map(|(number, task, span)| async move { (number, perform(task).instrument(span).await) })
+        .map(|(numbers, task, span)| async move { (numbers, perform(task).instrument(span).await) })
         .buffered(AT_ONCE)
         .collect::<Vec<_>>()
         .await;
     let mut handled = Handled::default();
-    for (item_identifier, done) in results {
+    for (numbers, done) in results {
         if let Err(failure) = done {
             tracing::error!(?failure, "handling a stream record failed");
-            handled.batch_item_failures.push(FailedItem { item_identifier });
+            let failed = numbers.into_iter().map(|item_identifier| FailedItem { item_identifier });
+            handled.batch_item_failures.extend(failed);
         }
     }
     handled

@@ -1,11 +1,12 @@
 //! Committees: their items and their alphabetical list.
 
-use domain::{CommitteeId, committee::Committee};
+use domain::{CommitteeId, Instant, committee::Committee};
+use serde::Deserialize;
 
 use crate::{
     Page, Part, Store, StoreError, Transaction,
-    keys::{self},
-    table::{ListedItem, Order, text},
+    keys::{self, DueList, SWEEP_DELAY},
+    table::{ListedItem, Order, due, text},
     write::Write,
 };
 
@@ -27,6 +28,24 @@ impl Store {
         self.cards(&keys::committees(), position, limit, Order::Ascending).await
     }
 
+    /// When the seats of all courses of the committee `id` were made due, if they are.
+    pub async fn reopening(&self, id: CommitteeId) -> Result<Option<i64>, StoreError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Reopened {
+            due_at: Option<i64>,
+        }
+        let item: Option<Reopened> = self.get(&keys::committee(id)).await?;
+        Ok(item.and_then(|item| item.due_at))
+    }
+
+    /// Records that the seats of all courses of the committee `id`, which were made due at `due_at`, were handled.
+    pub async fn finish_reopening(&self, id: CommitteeId, due_at: i64) -> Result<(), StoreError> {
+        let update = Write::at(&keys::committee(id)).when("dueAt = :at").number(":at", due_at);
+        self.apply(update.expression("REMOVE duePk, dueAt")).await?;
+        Ok(())
+    }
+
     pub(crate) fn committee_put(committee: &Committee) -> Write {
         let index_key =
             keys::committee_index_key(committee.committee_id, committee.name_latin.as_str());
@@ -43,8 +62,9 @@ impl Transaction {
     }
 
     /// Writes the fields in which `after` differs from `before`, so that concurrent changes of different fields are
-    /// both kept. The condition fails (`Part::Committee`) when one of them has changed since `before` was read.
-    pub fn change_committee(&mut self, before: &Committee, after: &Committee) {
+    /// both kept, and makes the worker promote people who wait for courses of a committee that is active again. The condition
+    /// fails (`Part::Committee`) when one of them has changed since `before` was read.
+    pub fn change_committee(&mut self, before: &Committee, after: &Committee, now: Instant) {
         let id = before.committee_id;
         let mut update = Write::at(&keys::committee(id))
             .when("attribute_exists(pk)")
@@ -52,6 +72,12 @@ impl Transaction {
         if before.name_latin != after.name_latin {
             let index_key = keys::committee_index_key(id, after.name_latin.as_str());
             update = update.set(&["listSk"], text(&index_key.sk));
+        }
+        if after.is_active && !before.is_active {
+            for (name, value) in due(DueList::Courses, &keys::committee(id), now.after(SWEEP_DELAY))
+            {
+                update = update.set(&[&name], value);
+            }
         }
         self.update(Part::Committee, update);
     }

@@ -89,6 +89,22 @@ pub struct Standing {
     pub own: Option<FullRegistration>,
     /// The number of the person's active registrations for all courses.
     pub active: u64,
+    /// The number of changes of the person's account that registrations copy.
+    pub changes: u64,
+}
+
+/// What must hold for the person of a change of state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PersonRule {
+    /// The most active registrations afterwards.
+    pub max_active: u64,
+    /// [`Standing::changes`], if the registration copies the account.
+    pub changes: Option<u64>,
+}
+
+impl PersonRule {
+    /// Nothing must hold.
+    pub const NONE: Self = Self { max_active: u64::MAX, changes: None };
 }
 
 fn full(
@@ -105,9 +121,13 @@ fn full(
     }))
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Registered {
     active: u64,
+    changes: u64,
+    #[serde(rename = "dueAt")]
+    due_at: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -139,11 +159,12 @@ impl Store {
             keys::registered(user),
         ];
         let [seats, registration, answers, registered] = self.get_each(keys).await?;
-        let registered: Option<Registered> = read(registered)?;
+        let registered: Registered = read(registered)?.unwrap_or_default();
         Ok(Standing {
             seats: read(seats)?.unwrap_or_default(),
             own: full(registration, answers)?,
-            active: registered.map_or(0, |registered| registered.active),
+            active: registered.active,
+            changes: registered.changes,
         })
     }
 
@@ -188,6 +209,21 @@ impl Store {
         }
     }
 
+    /// The number of changes of the account `user` that registrations copy, if they are to be copied.
+    pub async fn changes_to_copy(&self, user: UserId) -> Result<Option<u64>, StoreError> {
+        let registered: Option<Registered> = self.get(&keys::registered(user)).await?;
+        Ok(registered.filter(|one| one.due_at.is_some()).map(|one| one.changes))
+    }
+
+    /// Records that the account `user` was copied to its registrations after `changes` changes. Does nothing when there
+    /// were more since.
+    pub async fn finish_copy(&self, user: UserId, changes: u64) -> Result<(), StoreError> {
+        let update = Write::at(&keys::registered(user)).when("changes = :changes");
+        let update = update.number(":changes", changes).expression("REMOVE duePk, dueAt");
+        self.apply(update).await?;
+        Ok(())
+    }
+
     /// Makes the seats of `course` due at `next`, or never. Does nothing when they have changed since `seats` was read.
     pub async fn reschedule_seats(
         &self,
@@ -212,15 +248,15 @@ impl Store {
 
 impl Transaction {
     /// Writes the registration `after`, which follows `before`, with everything that changes with its state: the seats,
-    /// the waiting list, and the person's number of active registrations, which may become `max_active` at most. The
-    /// conditions fail when the registration has changed since `before` was read (`Part::Registration`), `rule` does not
-    /// hold (`Part::Seats`), or the person has too many (`Part::Registered`).
+    /// the waiting list, and the person's number of active registrations. The conditions fail when the registration has
+    /// changed since `before` was read (`Part::Registration`), `rule` does not hold (`Part::Seats`), or `person` does not
+    /// (`Part::Registered`).
     pub fn move_registration(
         &mut self,
         before: Option<&Registration>,
         after: &Registration,
         rule: SeatRule,
-        max_active: u64,
+        person: PersonRule,
     ) {
         let card = &after.card;
         let (from, to) = (before.map(|before| before.card.state), card.state);
@@ -246,12 +282,28 @@ impl Transaction {
                 .number(":added", added);
             let count = match added {
                 1 => count
-                    .when("attribute_not_exists(active) OR active < :max")
-                    .number(":max", max_active),
+                    .when("(attribute_not_exists(active) OR active < :max)")
+                    .number(":max", person.max_active),
                 _ => count,
+            };
+            let count = match person.changes {
+                None => count,
+                Some(0) => count.and("attribute_not_exists(changes)"),
+                Some(changes) => count.and("changes = :changes").number(":changes", changes),
             };
             self.update(Part::Registered, count);
         }
+    }
+
+    /// Makes the worker copy the account of `user` to their registrations, and promote them if they wait.
+    pub(crate) fn refresh_registrations(&mut self, user: UserId) {
+        let update = Write::at(&keys::registered(user))
+            .expression("SET duePk = :list, dueAt = :now ADD changes :one")
+            .text(":list", DueList::Courses.name())
+            // Before any other work: the time does not matter.
+            .number(":now", 0)
+            .number(":one", 1);
+        self.update(Part::Registered, update);
     }
 
     /// Writes the registration `after`, which is in the same state as `before`. The condition fails

@@ -110,6 +110,52 @@ async fn inactive_account_keeps_its_place_and_is_skipped() {
 }
 
 #[tokio::test]
+async fn account_or_committee_that_is_active_again_is_promoted() {
+    let course = Course::with(automatic(1, 10)).await;
+    let (first, _) = course.registered().await;
+    let (second, _) = course.registered().await;
+    let (third, _) = course.registered().await;
+    let admin = course.world.admin().await;
+    admin.set_active(second.user().user_id, false).await;
+    let committee = format!("/committees/{}", course.trainer.user().committee_id);
+    admin.put(&committee, json!({ "isActive": false })).await.expect_ok();
+    let cancel = |person: &Person| format!("{}/cancel", course.path_of(person));
+    first.post(&cancel(&first), json!({})).await.expect_ok();
+    course.world.deliver().await;
+    assert_eq!(course.state(&third).await, "WAITLISTED", "the committee is closed");
+    admin.put(&committee, json!({ "isActive": true })).await.expect_ok();
+    course.world.deliver().await;
+    assert_eq!(course.state(&third).await, "CONFIRMED");
+    third.post(&cancel(&third), json!({})).await.expect_ok();
+    course.world.deliver().await;
+    assert_eq!(course.counts().await, [0, 1, 0], "only a closed account waits");
+    admin.set_active(second.user().user_id, true).await;
+    course.world.deliver().await;
+    assert_eq!(course.counts().await, [0, 0, 1]);
+}
+
+#[tokio::test]
+async fn changed_account_is_copied_until_the_course_has_ended() {
+    let course = Course::with(automatic(5, 0)).await;
+    let (member, _) = course.registered().await;
+    let rename = async |name: &str| {
+        let path = format!("/users/{}", member.user().user_id);
+        member.put(&path, json!({ "name": name })).await.expect_ok();
+        course.world.deliver().await;
+        course.seen(&member).await["person"]["name"].clone()
+    };
+    assert_eq!(rename("Rim").await, "Rim");
+    let listed = course.trainer.get(&course.path("?order=name")).await.expect_ok();
+    assert_eq!(listed["registrations"][0]["name"], "Rim");
+    course.world.clock().advance(super::DAY * 12);
+    let member = course.world.signed_in(member.user().clone()).await;
+    let path = format!("/users/{}", member.user().user_id);
+    member.put(&path, json!({ "name": "Sana" })).await.expect_ok();
+    course.world.deliver().await;
+    assert_eq!(course.seen(&member).await["person"]["name"], "Rim");
+}
+
+#[tokio::test]
 async fn promotion_pauses_while_the_course_is_a_draft() {
     let course = Course::with(automatic(1, 10)).await;
     let (first, _) = course.registered().await;

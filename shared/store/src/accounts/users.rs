@@ -1,7 +1,10 @@
 //! Users: accounts, credentials and the uniqueness of e-mail addresses.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use domain::{CommitteeId, Email, UserId, committee::Committee, session::Session, user::User};
+use domain::{
+    CommitteeId, Email, UserId, committee::Committee, registration::Registrant, session::Session,
+    user::User,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -185,6 +188,11 @@ impl Transaction {
         }
         self.update(Part::User, update);
         self.update_admins(before, after);
+        let is_copied = after.erased_at.is_none();
+        let is_reopened = after.is_active && !before.is_active;
+        if is_copied && (is_reopened || Registrant::from(before) != Registrant::from(after)) {
+            self.refresh_registrations(before.user_id);
+        }
     }
 
     /// Replaces `session` by `kept`, which has the user's next epoch. The condition fails (`Part::Session`) when it
