@@ -1,6 +1,8 @@
 //! `POST /registrations/{courseId}`: registers the caller. The state in the response is final: a confirmed person has a
 //! seat.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use common::{
     ActiveMember, ApiError, ApiResult, ErrorCode, FieldError, Fields, FromFields, Input, Message,
@@ -18,7 +20,7 @@ use domain::{
 };
 use sha2::{Digest, Sha256};
 use store::{FullCourse, FullRegistration, SeatRule, Standing, Transaction};
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, OnceCell};
 
 use crate::{
     Registrations, access::Seen, answers::Given, moving::Move, view::RegistrationResponse,
@@ -43,12 +45,22 @@ impl<S> FromFields<S> for RegisterRequest {
     }
 }
 
-/// A course, the caller's account, and what decides whether they can register, which was read before both: a change of the
-/// course or the account in between is counted there, so that the transaction fails and all is read again.
-struct Attempt {
-    standing: Standing,
+/// What was read after [`Standing`] and holds while its counts of changes are the same: a change of the course or the account
+/// in between raises one of them, so that the transaction fails.
+struct Known {
+    revision: u64,
+    changes: u64,
     course: FullCourse,
     user: User,
+    is_open: bool,
+    /// The language of the form and the answers, once they are checked.
+    form: OnceCell<(Option<Language>, Vec<Answer>)>,
+}
+
+/// What decides whether the caller can register.
+struct Attempt {
+    standing: Standing,
+    known: Arc<Known>,
 }
 
 /// A person who is registered already gets the stored registration, whatever the request says: a second click or an old
@@ -60,18 +72,18 @@ pub(crate) async fn create(
     Path(id): Path<CourseId>,
     Input(request): Input<RegisterRequest>,
 ) -> ApiResult<RegistrationResponse> {
-    let number = OnceCell::new();
+    let (number, known) = (OnceCell::new(), Mutex::new(None));
     let register = || async {
-        let attempt = registrations.attempt(id, &person).await?;
+        let attempt = registrations.attempt(id, &person, &known).await?;
         let own = attempt.standing.own.clone();
         if let Some(full) = own.filter(|own| own.registration.card.state.is_active()) {
             let tx = registrations.store.transaction();
             return Ok((tx, (Message::AlreadyRegistered, attempt.seen(full, &person))));
         }
-        let (language, answers) = registrations.checked(&request, &attempt, &person).await?;
-        let committee = attempt.course.course.summary.committee_id;
-        let is_open = registrations.is_open(committee, &person).await?;
-        let state = attempt.place(is_open, registrations.max_active, now)?;
+        let known = &attempt.known;
+        let form = || registrations.checked(&request, known, &person);
+        let (language, answers) = known.form.get_or_try_init(form).await?.clone();
+        let state = attempt.place(registrations.max_active, now)?;
         let number = *number.get_or_try_init(|| registrations.store.next_number(id)).await?;
         if number > MAX_NUMBER {
             return Err(ErrorCode::RegistrationsLimit.into());
@@ -93,21 +105,36 @@ fn message(state: RegistrationState) -> Message {
 }
 
 impl Registrations {
-    /// Reads what decides.
+    /// Reads what decides; of `known`, which the last attempt has read, only what may have changed: under load a person may
+    /// need several attempts until they have a seat or the course is full.
     ///
     /// # Errors
     /// `COURSE_NOT_FOUND_MESSAGE`, or `FORBIDDEN_MESSAGE` for a course that takes members of its committee only.
-    async fn attempt(&self, id: CourseId, person: &SignedIn) -> Result<Attempt, ApiError> {
-        let user = person.user.user_id;
-        let standing = self.store.standing(id, user).await?;
-        let user = async { Ok(self.store.user(user).await?) };
+    async fn attempt(
+        &self,
+        id: CourseId,
+        person: &SignedIn,
+        known: &Mutex<Option<Arc<Known>>>,
+    ) -> Result<Attempt, ApiError> {
+        let standing = self.store.standing(id, person.user.user_id).await?;
+        let (revision, changes) = (standing.seats.revision, standing.changes);
+        let mut last = known.lock().await;
+        let same = |known: &&Arc<Known>| (known.revision, known.changes) == (revision, changes);
+        if let Some(known) = last.as_ref().filter(same) {
+            return Ok(Attempt { standing, known: known.clone() });
+        }
+        let user = async { Ok(self.store.user(person.user.user_id).await?) };
         let (course, user) = tokio::try_join!(self.readable(id, person), user)?;
         let user = user.ok_or(ErrorCode::BadAuthCombination)?;
-        let is_member = course.course.summary.committee_id == person.user.committee_id;
-        if course.settings.audience == Audience::Committee && !is_member {
+        let committee = course.course.summary.committee_id;
+        if course.settings.audience == Audience::Committee && committee != user.committee_id {
             return Err(ErrorCode::Forbidden.into());
         }
-        Ok(Attempt { standing, course, user })
+        let is_open = self.is_open(committee, person).await?;
+        let form = OnceCell::new();
+        let known = Arc::new(Known { revision, changes, course, user, is_open, form });
+        *last = Some(known.clone());
+        Ok(Attempt { standing, known })
     }
 
     /// The language and the answers of the form, if the request is complete.
@@ -117,10 +144,10 @@ impl Registrations {
     async fn checked(
         &self,
         request: &RegisterRequest,
-        attempt: &Attempt,
+        known: &Known,
         person: &SignedIn,
     ) -> Result<(Option<Language>, Vec<Answer>), ApiError> {
-        let FullCourse { course, questions, settings } = &attempt.course;
+        let FullCourse { course, questions, settings } = &known.course;
         let wanted = request.language.as_ref();
         let language = form_language(questions, wanted, &course.summary.language);
         let language = language.map_err(|error| ApiError::field("language", error))?;
@@ -141,7 +168,8 @@ impl Registrations {
         full: &FullRegistration,
         now: Instant,
     ) -> Result<Transaction, ApiError> {
-        let Attempt { standing, course, user } = attempt;
+        let Attempt { standing, known } = attempt;
+        let (course, user) = (&known.course, &known.user);
         let before = standing.own.as_ref();
         let list_limit = course.settings.list_limit(&course.course.summary, now);
         let change = Move {
@@ -165,15 +193,10 @@ impl Attempt {
     ///
     /// # Errors
     /// The first reason why there is none.
-    fn place(
-        &self,
-        is_open: bool,
-        max_active: u64,
-        now: Instant,
-    ) -> Result<RegistrationState, ErrorCode> {
-        let Self { standing, course, .. } = self;
-        let (summary, settings) = (&course.course.summary, &course.settings);
-        let status = settings.status(summary, &standing.seats, is_open, now);
+    fn place(&self, max_active: u64, now: Instant) -> Result<RegistrationState, ErrorCode> {
+        let Self { standing, known } = self;
+        let (summary, settings) = (&known.course.course.summary, &known.course.settings);
+        let status = settings.status(summary, &standing.seats, known.is_open, now);
         match status {
             Status::Cancelled => return Err(ErrorCode::CourseCancelled),
             Status::Disabled => return Err(ErrorCode::RegistrationDisabled),
@@ -204,11 +227,11 @@ impl Attempt {
         now: Instant,
     ) -> FullRegistration {
         let own = self.standing.own.as_ref().map(|own| &own.registration);
-        let course_id = self.course.course.summary.course_id;
-        let mut registration = Registration::new(own, course_id, &self.user, place, now);
+        let course_id = self.known.course.course.summary.course_id;
+        let mut registration = Registration::new(own, course_id, &self.known.user, place, now);
         registration.card.language = language;
         registration.card.answered = answered(&answers);
-        if let Some(text) = &self.course.settings.consent_text {
+        if let Some(text) = &self.known.course.settings.consent_text {
             registration.details.consent_at = Some(now);
             let hash = HEXLOWER.encode(&Sha256::digest(text.as_str()));
             registration.details.consent_hash = Some(hash);
@@ -217,7 +240,8 @@ impl Attempt {
     }
 
     fn seen(self, full: FullRegistration, person: &SignedIn) -> Seen {
-        let is_writer = may_write(&self.course.course.summary, person);
-        Seen { course: self.course, full, is_writer, is_own: true }
+        let course = self.known.course.clone();
+        let is_writer = may_write(&course.course.summary, person);
+        Seen { course, full, is_writer, is_own: true }
     }
 }

@@ -9,6 +9,7 @@ mod my_registrations;
 mod promotion;
 mod registration;
 mod reject;
+mod retention;
 mod settings;
 
 use common::Message;
