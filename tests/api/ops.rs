@@ -66,6 +66,7 @@ async fn keys_are_created_once_and_found_by_each_function() {
     assert_eq!(problems().await, [""; 0]);
     let token = ops::problems(&parameters, DEV, &[Key::CpanelToken]).await.unwrap();
     assert_eq!(token, ["/halqa/dev/cpanel/CPANEL_TOKEN is not in SSM."]);
+    assert_eq!(ops::missing(&parameters, DEV, &[Key::CpanelToken]).await.unwrap(), token);
     let (auth, otp) = (
         started(&world, "auth", auth::KEYS).await.unwrap(),
         started(&world, "otp", auth::KEYS).await.unwrap(),
@@ -93,6 +94,10 @@ async fn missing_key_is_named_and_created_equal_to_its_copies() {
     parameters.remove(&name).await.unwrap();
     assert_eq!(
         ops::problems(&parameters, DEV, &[]).await.unwrap(),
+        [format!("{name} is not in SSM.")]
+    );
+    assert_eq!(
+        ops::missing(&parameters, DEV, &[]).await.unwrap(),
         [format!("{name} is not in SSM.")]
     );
     assert_eq!(

@@ -79,6 +79,10 @@ class Deploy(unittest.TestCase):
                 self.assertEqual((done.returncode, calls), (2, []))
                 self.assertRegex(done.stderr, sentence)
 
+    def test_role_that_may_not_read_keys_compares_names_only(self):
+        _, (ops, _) = self.deploy(AWS_REGION=PARIS, KEYS="names")
+        self.assertEqual(ops, f"cargo ops dev keys check names [{PARIS} {PARIS}]")
+
     def test_edge_secret_is_read_in_the_same_region(self):
         config = self.folder / "infra/samconfig.toml"
         config.write_text(config.read_text().replace("'MonthlyBudget=\"5\"',", "'EnableEdge=\"true\"',"))

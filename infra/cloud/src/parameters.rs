@@ -22,8 +22,15 @@ pub(crate) struct Parameters(Arc<Mutex<BTreeMap<String, String>>>);
 struct Request {
     name: String,
     names: Vec<String>,
+    parameter_filters: Vec<Filter>,
     value: Option<String>,
     overwrite: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Filter {
+    values: Vec<String>,
 }
 
 impl Parameters {
@@ -54,6 +61,15 @@ impl Parameters {
                     .map(|name| json!({ "Name": name, "Value": stored.get(name) }))
                     .collect();
                 json!({ "Parameters": found, "InvalidParameters": invalid })
+            }
+            ("DescribeParameters", _) => {
+                let paths: Vec<String> =
+                    request.parameter_filters.into_iter().flat_map(|one| one.values).collect();
+                let is_below =
+                    |name: &&String| paths.iter().any(|path| name.starts_with(&format!("{path}/")));
+                let found: Vec<Value> =
+                    stored.keys().filter(is_below).map(|name| json!({ "Name": name })).collect();
+                json!({ "Parameters": found })
             }
             ("PutParameter", Some(_)) if stored.contains_key(&name) && !request.overwrite => {
                 return Err("ParameterAlreadyExists");

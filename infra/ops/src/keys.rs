@@ -174,6 +174,19 @@ pub async fn problems(
     Ok(problems)
 }
 
+/// Those of [`problems`] that the names of parameters tell, for a role that may not read keys: missing ones.
+pub async fn missing(
+    parameters: &Parameters,
+    stage: Stage,
+    also: &[Key],
+) -> Result<Vec<String>, String> {
+    let stored = parameters.names(stage.keys_path("").trim_end_matches('/')).await?;
+    let keys = REQUIRED.iter().chain(also);
+    let required = keys.flat_map(|key| names(stage, *key)).chain([public_name(stage)]);
+    let missing = required.filter(|name| !stored.contains(name));
+    Ok(missing.map(|name| format!("{name} is not in SSM.")).collect())
+}
+
 /// Adds a new key of `kind` that all functions accept and none uses. An announced key is kept, so that an interrupted
 /// run can be repeated.
 ///

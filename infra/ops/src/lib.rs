@@ -14,7 +14,7 @@ mod stage;
 
 pub use bootstrap::{First, bootstrap, make_canary};
 pub use dead_letters::{dead_letters, replay};
-pub use keys::{Kind, Made, announce, make, problems, replace, retire, take_into_use};
+pub use keys::{Kind, Made, announce, make, missing, problems, replace, retire, take_into_use};
 pub use parameters::Parameters;
 pub use preflight::preflight;
 pub use reseal::{Resealed, reseal};

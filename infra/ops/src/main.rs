@@ -10,7 +10,8 @@ use store::Setup;
 const USAGE: &str = "cargo ops <dev|staging|prod|local> …
     preflight                     checks account and region before the first deployment; changes nothing
     keys                          creates missing keys; existing ones are kept
-    keys check [cpanel]           lists missing and inconsistent keys; cpanel: includes the panel's token
+    keys check [names] [cpanel]   lists missing and inconsistent keys; names: missing ones, without reading them;
+                                  cpanel: includes the panel's token
     keys announce|use|retire <k>  rotates a key in three steps; <k>: signing sealing cursor outbox edge
     keys replace <k>              replaces a disclosed key at once; <k>: signing cursor
     bootstrap <file.json>         creates the first committee and super admin, who gets a mail
@@ -46,8 +47,7 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
             Err("The keys of the local cloud are in its data folder.".to_owned())
         }
         ["keys"] => make_keys(stage).await,
-        ["keys", "check"] => check_keys(stage, &[]).await,
-        ["keys", "check", "cpanel"] => check_keys(stage, &[Key::CpanelToken]).await,
+        ["keys", "check", words @ ..] => check_keys(stage, words).await,
         ["keys", verb, kind] => change_keys(stage, verb, kind.parse()?).await,
         ["preflight"] => preflight(stage).await,
         ["bootstrap", file] => bootstrap(stage, file).await,
@@ -92,12 +92,26 @@ async fn make_keys(stage: Stage) -> Result<String, String> {
     Ok(format!("{lines}{} created, {} kept.", made.made.len(), made.kept))
 }
 
-async fn check_keys(stage: Stage, also: &[Key]) -> Result<String, String> {
-    let problems = ops::problems(&parameters(stage)?, stage, also).await?;
-    if problems.is_empty() {
-        Ok("All keys are present and consistent.".to_owned())
-    } else {
-        Err(problems.join("\n"))
+async fn check_keys(stage: Stage, words: &[&str]) -> Result<String, String> {
+    let parameters = parameters(stage)?;
+    let (problems, fine) = match words {
+        ["names", panel @ ..] => (
+            ops::missing(&parameters, stage, panel_token(panel)?).await?,
+            "All keys are present; their values were not read.",
+        ),
+        panel => (
+            ops::problems(&parameters, stage, panel_token(panel)?).await?,
+            "All keys are present and consistent.",
+        ),
+    };
+    if problems.is_empty() { Ok(fine.to_owned()) } else { Err(problems.join("\n")) }
+}
+
+fn panel_token(words: &[&str]) -> Result<&'static [Key], String> {
+    match words {
+        [] => Ok(&[]),
+        ["cpanel"] => Ok(&[Key::CpanelToken]),
+        _ => Err(USAGE.to_owned()),
     }
 }
 

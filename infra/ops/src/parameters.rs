@@ -1,11 +1,14 @@
 //! A client for SSM Parameter Store, which holds the keys.
 
-use std::{collections::BTreeMap, error::Error};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    error::Error,
+};
 
 use aws_sdk_ssm::{
     Client,
     error::{ProvideErrorMetadata, SdkError},
-    types::ParameterType,
+    types::{ParameterStringFilter, ParameterType},
 };
 use runtime::{Aws, cause, parameters};
 use secrecy::{ExposeSecret, SecretString};
@@ -36,6 +39,18 @@ impl Parameters {
             })?);
         }
         Ok(all)
+    }
+
+    /// The names of the parameters below `path`. Their values are not read.
+    pub async fn names(&self, path: &str) -> Result<BTreeSet<String>, String> {
+        let filter = ParameterStringFilter::builder().key("Path").option("Recursive").values(path);
+        let filter = filter.build().map_err(|error| error.to_string())?;
+        let request = self.ssm.describe_parameters().parameter_filters(filter);
+        let pages: Result<Vec<_>, _> = request.into_paginator().send().collect().await;
+        let pages =
+            pages.map_err(|error| format!("SSM did not list {path}: {}.", cause(&error)))?;
+        let found = pages.into_iter().flat_map(|page| page.parameters.unwrap_or_default());
+        Ok(found.filter_map(|parameter| parameter.name).collect())
     }
 
     /// Creates the `SecureString` parameter `name`, encrypted under the default key of SSM.
