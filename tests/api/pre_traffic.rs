@@ -218,7 +218,7 @@ async fn version_that_does_not_start_is_reported_as_failed() {
         assert_eq!(problem, "worker does not start, or fails");
         services.state(|state| state.broken = Some("sms"));
         let problem = hook.answer(&of_codedeploy()).await.unwrap_err();
-        assert_eq!(problem, "PATCH /sms: sms does not start, or fails");
+        assert_eq!(problem, "GET /sms: sms does not start, or fails");
         assert_eq!(
             services.state(|state| state.reports.clone()),
             [report("Failed"), report("Failed")]

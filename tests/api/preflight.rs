@@ -134,6 +134,35 @@ async fn each_problem_is_reported_with_its_fix() {
 }
 
 #[tokio::test]
+async fn unconfirmed_subscription_to_alarms_is_named_once_deployed() {
+    let world = World::new().await;
+    let parameters = Parameters::new(&world.setup().aws);
+    ops::make(&parameters, Stage::Deployed("prod"), world.clock()).await.unwrap();
+    let table = "halqa-prod-records".into();
+    parameters.add("/halqa/prod/stack/RECORDS_TABLE", &table).await.unwrap();
+    let member = |topic: &str, address: &str, subscription: &str| {
+        format!(
+            "<member><TopicArn>arn:aws:sns:eu-west-3:1:{topic}</TopicArn><Endpoint>{address}</Endpoint>\
+             <SubscriptionArn>{subscription}</SubscriptionArn></member>"
+        )
+    };
+    let pending = member("halqa-prod-Alarms-1", "night@example.org", "PendingConfirmation");
+    let confirmed = member("halqa-prod-Alarms-1", "day@example.org", "arn:aws:sns:…");
+    let other = member("halqa-dev-Alarms-1", "dev@example.org", "PendingConfirmation");
+    for (members, expected) in [
+        (format!("{pending}{confirmed}{other}"), Some("night@example.org must open the link")),
+        (format!("{confirmed}{other}"), None),
+        (other, Some("no one is subscribed")),
+    ] {
+        let mut answers = ready();
+        answers.insert("ListSubscriptions", success(members));
+        let found = problems(&world, answers).await;
+        assert_eq!(found.len(), usize::from(expected.is_some()), "{found:?}");
+        assert!(found.iter().all(|one| one.starts_with(expected.unwrap_or_default())), "{found:?}");
+    }
+}
+
+#[tokio::test]
 async fn keys_are_created_although_parameter_store_throttles() {
     let world = World::new().await;
     world.inject_fault_in(Service::Ssm, Fault::new(Mode::Throttle).on("PutParameter").times(3));

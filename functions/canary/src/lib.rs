@@ -106,7 +106,7 @@ impl Canary {
         })
     }
 
-    /// Calls `/health`, `/auth/login`, `/auth/check` and `/auth/logout`.
+    /// Calls `/health`, signs in, reads a list, one of its courses and the account's files, and signs out.
     ///
     /// # Errors
     /// The first unexpected response or failed request, in one sentence.
@@ -114,6 +114,12 @@ impl Canary {
         self.visitor.get("/health").await?.expect_status(200)?;
         let visitor = self.visitor.clone().signed_in(&self.sign_in).await?;
         visitor.get("/auth/check").await?.expect_status(200)?;
+        let list = visitor.get("/courses/search-all").await?;
+        list.expect_status(200)?;
+        if let Some(id) = list.json()["courses"][0]["courseID"].as_str() {
+            visitor.get(&format!("/courses/{id}")).await?.expect_status(200)?;
+        }
+        visitor.get("/files/my-files").await?.expect_status(200)?;
         visitor.post("/auth/logout", &serde_json::json!({})).await?.expect_status(200)
     }
 }

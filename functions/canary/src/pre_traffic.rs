@@ -17,18 +17,20 @@ use crate::{
 const ATTEMPTS: u32 = 3;
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Paths of functions where every useful request changes something. PATCH is not allowed on any path, so the answer is
-/// 405 if the function has started, counted the request and found the route.
-const UNCHANGED: [&str; 8] = [
-    "/cpanel/db",
-    "/courses",
-    "/files",
-    "/otp",
-    "/passkeys",
-    "/registrations/unknown",
-    "/sms",
-    "/team/unknown",
+/// Lists of the canary's account, each with the status for a member without rights: 403 of the panel is an answer of its
+/// function with the account's rights.
+const LISTS: [(&str, u16); 7] = [
+    ("/courses/search-all", 200),
+    ("/cpanel/db", 403),
+    ("/files/my-files", 200),
+    ("/otp/generate", 200),
+    ("/passkeys", 200),
+    ("/registrations/my-registrations", 200),
+    ("/sms", 200),
 ];
+/// The path of the function where every useful request changes something. PATCH is not allowed on any path, so the
+/// answer is 405 if the function has started, counted the request and found the route.
+const UNCHANGED: &str = "/team/unknown";
 
 /// The new versions, and a client that calls them.
 #[derive(Clone)]
@@ -83,7 +85,7 @@ impl PreTraffic {
         outcome.and(reported)
     }
 
-    /// Calls every new version: health, one request to each function, a sign-in, one write and a sign-out.
+    /// Calls every new version: health, a sign-in, one request to each function, one write and a sign-out.
     ///
     /// # Errors
     /// The first unexpected response, in one sentence.
@@ -91,11 +93,11 @@ impl PreTraffic {
         let visitor = &self.visitor;
         visitor.get("/health").await?.expect_status(200)?;
         visitor.get("/committees").await?.expect_status(200)?;
-        for path in UNCHANGED {
-            let response = visitor.call(Method::PATCH, path, None).await?;
-            response.expect_status(405)?;
-        }
+        visitor.call(Method::PATCH, UNCHANGED, None).await?.expect_status(405)?;
         let person = visitor.clone().signed_in(&self.sign_in).await?;
+        for (path, status) in LISTS {
+            person.get(path).await?.expect_status(status)?;
+        }
         let response = person.get("/auth/current-user").await?;
         response.expect_status(200)?;
         let body = response.json();

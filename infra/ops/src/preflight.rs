@@ -39,6 +39,7 @@ pub async fn preflight(
         check("Parameter Store has its higher throughput", throughput(api, stage).await),
         check("no table of a deleted stack is in the way", tables(api, parameters, stage).await),
         check("the keys are complete", keys(parameters, stage).await),
+        check("alarms reach who subscribed", subscriptions(api, parameters, stage).await),
     ]
 }
 
@@ -131,6 +132,28 @@ async fn throughput(api: &AwsApi, stage: Stage) -> Result<(), String> {
         Ok(())
     } else {
         Err("turn it on before users arrive: see Parameter Store in infra/deploy.md".to_owned())
+    }
+}
+
+/// Of the first hundred of the account (<https://docs.aws.amazon.com/sns/latest/api/API_ListSubscriptions.html>). Before
+/// the first deployment there are none.
+async fn subscriptions(api: &AwsApi, parameters: &Parameters, stage: Stage) -> Result<(), String> {
+    let Stage::Deployed(name) = stage else {
+        return Ok(());
+    };
+    if stage.tables(parameters).await?.is_empty() {
+        return Ok(());
+    }
+    let body = "Action=ListSubscriptions&Version=2010-03-31";
+    let answer = ask(api, "sns", "/", &[FORM], body).await?;
+    let topic = format!(":halqa-{name}-Alarms-");
+    let mine: Vec<&str> = answer.split("<member>").filter(|one| one.contains(&topic)).collect();
+    let pending = mine.iter().filter(|one| one.contains(">PendingConfirmation<"));
+    let endpoints = pending.filter_map(|one| one.split_once("<Endpoint>")?.1.split('<').next());
+    match endpoints.collect::<Vec<_>>().join(", ") {
+        _ if mine.is_empty() => Err("no one is subscribed: deploy again, or subscribe".to_owned()),
+        none if none.is_empty() => Ok(()),
+        unconfirmed => Err(format!("{unconfirmed} must open the link in AWS's e-mail")),
     }
 }
 
