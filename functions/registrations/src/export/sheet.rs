@@ -12,7 +12,7 @@ const DIGITS: usize = 15;
 /// What makes a spreadsheet program take a text for a formula, with the full-width forms that some programs take for the
 /// same (<https://owasp.org/www-community/attacks/CSV_Injection>).
 const FORMULA_STARTS: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
-const WIDTH: f64 = 18.0;
+const WIDTH: f64 = 24.0;
 
 /// The value of a cell.
 #[derive(Debug, Clone, PartialEq)]
