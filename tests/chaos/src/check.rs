@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tests::World;
 
 use crate::{
-    SMS_PER_COMMITTEE, SMS_PER_USER,
+    DAY, SMS_PER_COMMITTEE, SMS_PER_USER,
     accounts::Account,
     client::{Call, Client, Expected, Outcome, Response, Service, exchange},
     content::{Batch, Course},
@@ -31,7 +31,7 @@ pub(crate) struct Promise {
 
 impl Promise {
     /// Counts one check; `what` is printed if it fails.
-    fn check(&mut self, holds: bool, what: impl Debug) {
+    pub(crate) fn check(&mut self, holds: bool, what: impl Debug) {
         self.checked += 1;
         if !holds {
             self.broken.push(format!("{what:?}"));
@@ -54,7 +54,7 @@ impl Promises {
 pub(crate) struct State<'a> {
     world: &'a World,
     faults: &'a BTreeMap<String, u64>,
-    users: Vec<VirtualUser>,
+    pub(crate) users: Vec<VirtualUser>,
     client: Client,
     /// The items of both tables, as plain JSON.
     items: Vec<Value>,
@@ -96,6 +96,7 @@ impl<'a> State<'a> {
         }
         self.courses(all.of("courses and questions match the last acknowledged change"));
         self.questions(all.of("number, size and order of questions are right"));
+        self.seats(all.of("seats equal registrations, and nobody waits beside a free one"));
         self.searches(all.of("search finds the published courses, and no others")).await;
         self.files(all.of("uploaded files are complete, and no others exist")).await;
         self.usage(all.of("the used bytes of files add up"));
@@ -135,12 +136,12 @@ impl<'a> State<'a> {
     }
 
     /// The item with this key.
-    fn at(&self, pk: &str, sk: &str) -> Option<&Value> {
+    pub(crate) fn at(&self, pk: &str, sk: &str) -> Option<&Value> {
         self.by_key.get(&[pk.to_owned(), sk.to_owned()]).map(|at| &self.items[*at])
     }
 
     /// The items whose partition key starts with `pk`, and whose sort key is `sk`, or starts with it if it ends with `#`.
-    fn of(&self, pk: &str, sk: &str) -> impl Iterator<Item = &Value> {
+    pub(crate) fn of(&self, pk: &str, sk: &str) -> impl Iterator<Item = &Value> {
         self.items.iter().filter(move |item| {
             let own = item["sk"].as_str().unwrap_or_default();
             let is_sk = own == sk || (sk.ends_with('#') && own.starts_with(sk));
@@ -149,7 +150,7 @@ impl<'a> State<'a> {
     }
 
     /// The cards of these items.
-    fn cards(&self, pk: &str, sk: &str) -> impl Iterator<Item = &Value> {
+    pub(crate) fn cards(&self, pk: &str, sk: &str) -> impl Iterator<Item = &Value> {
         self.of(pk, sk).map(|item| &item["card"])
     }
 
@@ -159,11 +160,17 @@ impl<'a> State<'a> {
     }
 
     fn due(&self, promise: &mut Promise) {
+        let latest = self.world.clock().now().after(DAY).unix_milliseconds();
         for item in &self.items {
-            // New accounts are erased after a week, unless they are verified.
+            // New accounts are erased after a week, unless they are verified; the registrations for a course end after a
+            // year.
             let is_unverified = !item["card"]["unverifiedUntil"].is_null();
-            let due = item["duePk"].as_str();
-            let holds = due.map_or(!is_unverified, |due| is_unverified && due == "UNVERIFIED");
+            let is_later = item["dueAt"].as_i64() > Some(latest);
+            let holds = match item["duePk"].as_str() {
+                None => !is_unverified,
+                Some("UNVERIFIED") => is_unverified,
+                Some(_) => is_later && text(item, "sk") == "SEATS",
+            };
             promise.check(holds, item);
         }
     }
@@ -611,7 +618,7 @@ impl<'a> State<'a> {
 }
 
 /// The text of the field `name`, or an empty string.
-fn text(value: &Value, name: &str) -> String {
+pub(crate) fn text(value: &Value, name: &str) -> String {
     value[name].as_str().unwrap_or_default().to_owned()
 }
 

@@ -19,6 +19,7 @@ use crate::{
     accounts::Account,
     client::{Call, Client, Expected, Outcome, Response, Service},
     content::{Batch, Course, StoredFile},
+    seats::{Seat, courses},
 };
 
 /// Profiles, permissions, and the number of users that have them. Those without are newcomers.
@@ -31,7 +32,7 @@ const USERS: [(Profile, &[Grant], u64); 4] = [
 
 pub(crate) struct VirtualUser {
     pub(crate) number: u64,
-    profile: Profile,
+    pub(crate) profile: Profile,
     pub(crate) committee: String,
     /// Accounts that only this user changes, the first of which is their own.
     pub(crate) people: Vec<Account>,
@@ -39,6 +40,7 @@ pub(crate) struct VirtualUser {
     pub(crate) races: Vec<(String, usize)>,
     pub(crate) courses: Vec<Course>,
     pub(crate) files: Vec<StoredFile>,
+    pub(crate) seats: Vec<Seat>,
     /// Text messages; a single one is a batch of one.
     pub(crate) batches: Vec<Batch>,
     /// Numbers, and whether they are on the opt-out list.
@@ -69,7 +71,7 @@ pub(crate) async fn all(world: &World, service: &Arc<Service>, seed: u64) -> Vec
     for name in ["Comité de Sfax", "Comité de Bizerte"] {
         committees.push(world.another_committee(name, true).await);
     }
-    let mut users = Vec::new();
+    let (mut users, seats) = (Vec::new(), courses(world, &committees).await);
     let kinds = USERS
         .iter()
         .flat_map(|(profile, grants, count)| (0..*count).map(move |_| (*profile, *grants)));
@@ -94,6 +96,7 @@ pub(crate) async fn all(world: &World, service: &Arc<Service>, seed: u64) -> Vec
             races: Vec::new(),
             courses: Vec::new(),
             files: Vec::new(),
+            seats: seats.clone(),
             batches: Vec::new(),
             opt_outs: opt_outs.collect(),
             opt_outs_changed: Instant::now(),
@@ -130,7 +133,8 @@ impl VirtualUser {
                 (_, 0..4) => self.rename(0, &token).await,
                 (_, 4..6) => self.change_password(0, &token).await,
                 (_, 6..8) if tokens.len() > 3 => self.sign_out(0, &token).await,
-                (_, 6..20) => self.read_something().await,
+                (_, 6..14) => self.use_seats().await,
+                (_, 14..20) => self.read_something().await,
                 (_, 20..32) => self.keep_files().await,
                 (Profile::Member, _) => self.register_and_leave().await,
                 (_, 32..35) => self.keep_files().await,
