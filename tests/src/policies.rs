@@ -121,8 +121,28 @@ pub fn has_routes(function: &str) -> bool {
     !["canary", "dispatcher", "pretraffic", "worker"].contains(&function)
 }
 
+/// Whether the policy `AuditEntries`, the only one that denies, denies `request` to the roles that have it.
+fn denies(request: &AccessRequest) -> bool {
+    let resources = &template()["Resources"];
+    let statement = &resources["AuditEntries"]["Properties"]["PolicyDocument"]["Statement"][0];
+    let role = |function: &str| {
+        let name = format!("{}{}Role", function[..1].to_uppercase(), &function[1..]);
+        resources[&name]["Properties"]["ManagedPolicyArns"].to_string().contains("AuditEntries")
+    };
+    let keys = &statement["Condition"]["ForAnyValue:StringLike"]["dynamodb:LeadingKeys"];
+    let mut keys = keys.as_array().expect("leading keys").iter().filter_map(Value::as_str);
+    let actions = statement["Action"].as_array().expect("actions");
+    (request.role == "edge" || role(&request.role))
+        && actions.iter().any(|action| *action == request.action.as_str())
+        && statement["Resource"].as_str().and_then(named) == Some(request.resource.clone())
+        && keys.any(|key| request.leading_key.starts_with(key.trim_end_matches('*')))
+}
+
 /// Whether the template permits `request`. Requests of the shared edge must be permitted to all functions with routes.
 pub fn allow(request: &AccessRequest) -> bool {
+    if denies(request) {
+        return false;
+    }
     let may = |rights: &Vec<Right>| rights.iter().any(|right| right.covers(request));
     match request.role.as_str() {
         "edge" => {

@@ -10,10 +10,11 @@ mod binaries;
 
 use std::{collections::BTreeSet, fs, path::Path};
 
+use cloud::guard::AccessRequest;
 use domain::FileId;
 use serde_json::Value;
 use store::keys::TABLES;
-use tests::policies::template;
+use tests::policies::{self, template};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
@@ -283,6 +284,27 @@ fn policy_has_no_wildcards_but_for_actions_without_a_resource() {
     }
 }
 
+#[test]
+fn no_function_may_change_an_audit_entry() {
+    for function in functions() {
+        for action in ["dynamodb:DeleteItem", "dynamodb:UpdateItem"] {
+            let may = |key: &str| {
+                policies::allow(&AccessRequest {
+                    role: function.clone(),
+                    action: action.to_owned(),
+                    resource: "records".to_owned(),
+                    leading_key: key.to_owned(),
+                })
+            };
+            assert!(!may("AUDIT#1"), "{function}: {action}");
+            let rights = policies::rights().get(&function).into_iter().flatten();
+            let has_it =
+                rights.into_iter().any(|one| one.action == action && one.resource == "records");
+            assert_eq!(may("USER#1"), has_it, "{function}: {action}");
+        }
+    }
+}
+
 /// CloudFront accepts a time for these statuses and caches them
 /// (<https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/HTTPStatusCodes.html>). It caches 412 and 415
 /// only with a max-age, which no error has, and 416 never.
@@ -296,6 +318,8 @@ fn edge_keeps_no_error_and_replaces_no_body() {
     for error in config["CustomErrorResponses"].as_array().unwrap() {
         assert!(error["ErrorCachingMinTTL"] == 0 && names(error).count() == 2, "{error}");
     }
+    // A policy would add it to errors, too; pictures have it from the bucket.
+    assert!(!resources()["EdgePicturesHeaders"].to_string().contains("Cache-Control"));
 }
 
 /// The values of `duePk` have a suffix, so the filters are prefixes.

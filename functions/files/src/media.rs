@@ -25,7 +25,7 @@ pub(crate) async fn show(
     }
     let content_type = content_type(&key).ok_or(ErrorCode::NotFound)?;
     let bytes = files.objects.get(avatar_key(&path)).await?.ok_or(ErrorCode::NotFound)?;
-    Ok(Image { cache_control: "public, max-age=31536000, immutable", content_type, bytes })
+    Ok(Image { cache_control: storage::KEPT, content_type, bytes })
 }
 
 /// `None` unless `key` has 40 hexadecimal digits and an extension of avatars, so that no other object is requested.

@@ -113,7 +113,7 @@ pub(crate) async fn export(
         ExportFormat::Csv => ("text/csv; charset=utf-8", "csv"),
     };
     let key = format!("exports/{}", random::id(now));
-    registrations.objects.put(&key, kind, file.into()).await?;
+    registrations.objects.put(&key, kind, None, file.into()).await?;
     // Nobody gets the link without the entry.
     let values = [("format", Value::from(request.format.code())), ("rows", rows.into())];
     let values = AuditValues::from(values.map(|(name, value)| (name.to_owned(), value)));

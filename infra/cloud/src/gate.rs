@@ -142,8 +142,9 @@ impl CloudEndpoint {
             Ok(role) => role,
             Err(error) => return Ok(unauthenticated(service, error)),
         };
-        let is_allowed =
-            |action: &str| self.guard.allows(role, || vec![(action.to_owned(), String::new())]);
+        let is_allowed = |action: &str| {
+            self.guard.allows(role, || vec![(action.to_owned(), String::new(), String::new())])
+        };
         match service {
             "sns" if !is_allowed("sns:Publish") => {
                 Ok(sns_error("AuthorizationError", StatusCode::FORBIDDEN))

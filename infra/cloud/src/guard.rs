@@ -19,7 +19,12 @@ pub struct AccessRequest {
     pub action: String,
     /// A table or index (`records`, `records/index/due`), an object key (`files/a/b`), or empty for SNS and SES.
     pub resource: String,
+    /// The partition key of the item, which IAM calls the leading key; empty for requests of several items.
+    pub leading_key: String,
 }
+
+/// What a request asks for: action, resource and leading key.
+type Asked = (String, String, String);
 
 /// Decides whether a request is allowed.
 pub type Answer = Box<dyn Fn(&AccessRequest) -> bool + Send + Sync>;
@@ -44,17 +49,18 @@ impl Authorizer {
 
     /// Whether `role` has all permissions of `asked`, which is evaluated only with a callback. Requests without a role
     /// are allowed.
-    pub(crate) fn allows(
-        &self,
-        role: Option<&str>,
-        asked: impl FnOnce() -> Vec<(String, String)>,
-    ) -> bool {
+    pub(crate) fn allows(&self, role: Option<&str>, asked: impl FnOnce() -> Vec<Asked>) -> bool {
         let (Some(role), Some(callback)) = (role, self.callback.get()) else {
             return true;
         };
         let requests: Vec<AccessRequest> = asked()
             .into_iter()
-            .map(|(action, resource)| AccessRequest { role: role.to_owned(), action, resource })
+            .map(|(action, resource, leading_key)| AccessRequest {
+                role: role.to_owned(),
+                action,
+                resource,
+                leading_key,
+            })
             .collect();
         let is_allowed = requests.iter().all(callback);
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).extend(requests);
@@ -70,14 +76,16 @@ pub(crate) fn role_in<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 
 /// The permissions that a DynamoDB request needs; a transaction needs one per part
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html>).
-pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<(String, String)> {
+pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<Asked> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let named = |operation: &str, request: &Value| {
         let table = request["TableName"].as_str().unwrap_or_default();
         let resource = request["IndexName"]
             .as_str()
             .map_or_else(|| table.to_owned(), |index| format!("{table}/index/{index}"));
-        (format!("dynamodb:{operation}"), resource)
+        let keys = [&request["Key"]["pk"]["S"], &request["Item"]["pk"]["S"]];
+        let leading_key = keys.into_iter().find_map(Value::as_str).unwrap_or_default();
+        (format!("dynamodb:{operation}"), resource, leading_key.to_owned())
     };
     match operation {
         "TransactWriteItems" | "TransactGetItems" => {
@@ -98,7 +106,8 @@ pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<(String, String)> {
         }
         "BatchGetItem" => {
             let tables = body["RequestItems"].as_object().into_iter().flatten();
-            tables.map(|(table, _)| ("dynamodb:BatchGetItem".to_owned(), table.clone())).collect()
+            let action = "dynamodb:BatchGetItem";
+            tables.map(|(table, _)| (action.to_owned(), table.clone(), String::new())).collect()
         }
         _ => vec![named(operation, &body)],
     }
@@ -116,7 +125,7 @@ pub(crate) const COPY_SOURCE: &str = "x-amz-copy-source";
 
 /// The permissions that an S3 request needs; a copy also reads. The key follows the bucket's name in the path, or is in
 /// the form.
-pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<(String, String)> {
+pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<Asked> {
     let key = key_in(request.uri().path());
     let source = request.headers().get(COPY_SOURCE);
     let source = source.and_then(|source| source.to_str().ok());
@@ -133,7 +142,7 @@ pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<(String, Str
     [(action, key)]
         .into_iter()
         .chain(read)
-        .map(|(action, key)| (action.to_owned(), key.to_owned()))
+        .map(|(action, key)| (action.to_owned(), key.to_owned(), String::new()))
         .collect()
 }
 

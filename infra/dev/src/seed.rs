@@ -280,7 +280,7 @@ async fn add_files(setup: &Setup, now: Instant) -> Result<(), LocalError> {
         content.resize(usize::try_from(file.size).unwrap_or_default(), b'\n');
         let is_ready = file.status == Status::Ready;
         let key = if is_ready { file_key(file.file_id) } else { upload_key(file.file_id) };
-        let stored = objects.put(&key, kind, Bytes::from(content)).await;
+        let stored = objects.put(&key, kind, None, Bytes::from(content)).await;
         stored.map_err(|error| LocalError::new(format!("The bucket rejected a file: {error}.")))?;
         let id = file.file_id;
         let pending = File { status: Status::Pending, ..file };

@@ -25,6 +25,9 @@ pub use form::Form;
 use policy::PolicySigner;
 pub use upload::{file_key, upload_key};
 
+/// `Cache-Control` of an object that never changes.
+pub const KEPT: &str = "public, max-age=31536000, immutable";
+
 /// The time-out of one operation, the transfer of a hundred megabytes included.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
@@ -120,17 +123,19 @@ impl Objects {
         })
     }
 
-    /// Writes `bytes` to `key` and overwrites an existing object
+    /// Writes `bytes` to `key`, with `cache_control` for whoever S3 sends it to, and overwrites an existing object
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html>). After
     /// [`StorageError::Unavailable`] the object may have been written.
     pub async fn put(
         &self,
         key: &str,
         content_type: &str,
+        cache_control: Option<&str>,
         bytes: Bytes,
     ) -> Result<(), StorageError> {
         let request = self.client.put_object().bucket(&self.bucket).key(key);
         let request = request.content_type(content_type).body(bytes.into());
+        let request = request.set_cache_control(cache_control.map(str::to_owned));
         request.send().await?;
         Ok(())
     }

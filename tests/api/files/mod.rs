@@ -71,7 +71,7 @@ async fn content(owner: &Person, id: &str) -> Bytes {
 }
 
 /// The bucket, for a caller with all rights.
-fn bucket(world: &World) -> Objects {
+pub(crate) fn bucket(world: &World) -> Objects {
     Objects::new(&world.setup().aws, &world.setup().settings).unwrap()
 }
 

@@ -83,7 +83,7 @@ async fn copy_that_ends_after_the_deletion_is_removed_too() {
     world.deliver().await;
     assert_eq!(sizes(&world, &id).await, [None, None]);
     let key = storage::file_key(FileId::or_none(&id));
-    bucket(&world).put(&key, "text/plain", b"hallo".as_slice().into()).await.unwrap();
+    bucket(&world).put(&key, "text/plain", None, b"hallo".as_slice().into()).await.unwrap();
     world.clock().advance(Duration::from_secs(301));
     world.sweep().await;
     assert_eq!((sizes(&world, &id).await, files_left(&world)), ([None, None], 0));

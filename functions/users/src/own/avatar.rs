@@ -66,7 +66,7 @@ impl Avatars {
     /// Stores `avatar` under `path`.
     async fn store(&self, path: &str, avatar: &Avatar) -> Result<(), ApiError> {
         let (key, bytes) = (avatar_key(path), avatar.bytes.clone().into());
-        Ok(self.objects.put(key, avatar.format.content_type(), bytes).await?)
+        Ok(self.objects.put(key, avatar.format.content_type(), Some(storage::KEPT), bytes).await?)
     }
 
     /// Deletes an avatar that is no longer in use. If that fails, the object stays under a name that cannot be guessed.

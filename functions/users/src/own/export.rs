@@ -190,7 +190,7 @@ impl Users {
         let key = format!("exports/{}", random::id(now));
         let text: Box<str> = text.into();
         let text = String::from(text).into();
-        self.objects.put(&key, JSON, text).await?;
+        self.objects.put(&key, JSON, None, text).await?;
         let link = self.objects.link(&key, "export.json", JSON, LINK_LIFE, now);
         Ok(ExportView::Link { url: link.await?, expires_at: now.after(LINK_LIFE) })
     }
