@@ -11,8 +11,8 @@ use icalendar::{Calendar, Component, Event, EventLike, EventStatus};
 
 use crate::Registrations;
 
-/// Without attendee: a calendar would show the person's address to whoever they share it with. The version of the course
-/// lets calendars replace an older event.
+/// The event has no attendee, because shared calendars show the addresses of attendees. Its sequence number is the version of
+/// the course, so that calendars replace an older event.
 pub(crate) async fn show(
     State(registrations): State<Registrations>,
     Now(now): Now,

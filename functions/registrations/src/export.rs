@@ -4,7 +4,7 @@ mod sheet;
 mod words;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     str::FromStr,
     time::Duration,
 };
@@ -19,7 +19,7 @@ use domain::{
     audit::{Action, AuditEntry, AuditValues},
     course::Language,
     limits,
-    question::{Question, QuestionType},
+    question::QuestionType,
     registration::{Answer, ExportFormat, HeadingLanguage, RegistrationCard, RegistrationState},
 };
 use futures_util::{StreamExt, TryStreamExt, future::try_join_all, stream};
@@ -27,7 +27,7 @@ use identity::random;
 use jiff::{civil::DateTime, tz::TimeZone};
 use serde::Serialize;
 use serde_json::Value;
-use store::{Counter, FullCourse, FullRegistration, RegistrationOrder, StoreError};
+use store::{Counter, FullCourse, FullRegistration, RegistrationOrder, StoreError, all_pages};
 use tokio::time::timeout;
 
 use self::{
@@ -44,8 +44,6 @@ const BATCH: usize = 50;
 const AT_ONCE: usize = 8;
 /// How long reading and writing may take; with the upload of at most 8 seconds it fits into the function's timeout of 29.
 const MAX_TIME: Duration = Duration::from_secs(20);
-/// How long the link is valid. The object expires a day later, by a rule of the bucket for its prefix.
-const LINK_LIFE: Duration = Duration::from_secs(5 * 60);
 
 /// The time zone of the times in exports, and its name.
 #[derive(Clone)]
@@ -86,7 +84,8 @@ struct ExportView {
     format: ExportFormat,
 }
 
-/// Each registration is read once, so an export shows none twice, and none that changes meanwhile is left out.
+/// Shows each person once. The lists of the states are read one beside the other, so that a registration whose state changes
+/// meanwhile may be missing.
 pub(crate) async fn export(
     State(registrations): State<Registrations>,
     Now(now): Now,
@@ -112,9 +111,11 @@ pub(crate) async fn export(
         }
         ExportFormat::Csv => ("text/csv; charset=utf-8", "csv"),
     };
-    let key = format!("exports/{}", random::id(now));
-    registrations.objects.put(&key, kind, None, file.into()).await?;
-    // Nobody gets the link without the entry.
+    let (short, day) = (&id.to_string()[..8], registrations.zone.local(now).date());
+    let name = format!("inscriptions-{short}-{day}.{extension}");
+    let stored = registrations.objects.export(random::id(now), (&name, kind), file.into(), now);
+    let (url, expires_at) = stored.await?;
+    // The response contains the link, so the entry is written before it.
     let values = [("format", Value::from(request.format.code())), ("rows", rows.into())];
     let values = AuditValues::from(values.map(|(name, value)| (name.to_owned(), value)));
     let (action, summary) = (Action::RegistrationsExported, &course.course.summary);
@@ -122,11 +123,7 @@ pub(crate) async fn export(
     let mut tx = store.transaction();
     tx.record_audit(&entry);
     tx.commit().await?.expect_committed()?;
-    let (short, day) = (&id.to_string()[..8], registrations.zone.local(now).date());
-    let name = format!("inscriptions-{short}-{day}.{extension}");
-    let url = registrations.objects.link(&key, &name, kind, LINK_LIFE, now).await?;
-    let (expires_at, format) = (now.after(LINK_LIFE), request.format);
-    let export = ExportView { url, expires_at, rows, bytes, format };
+    let export = ExportView { url, expires_at, rows, bytes, format: request.format };
     success(Message::RegistrationsExported, ExportResponse { export })
 }
 
@@ -149,13 +146,17 @@ impl Registrations {
     ) -> Result<(usize, Vec<u8>), ApiError> {
         let (id, states) = (course.course.summary.course_id, request.states.as_slice());
         let cards = self.cards(id, states).await?;
+        let words = words(request.language);
+        let asked = self.asked(course, &cards, words).await?;
+        let fixed = words.headings.iter().map(|heading| heading.replace("{zone}", &self.zone.name));
+        let headings =
+            fixed.chain(asked.iter().map(|(_, heading)| heading.clone())).collect::<Vec<_>>();
         let columns = Columns {
-            words: words(request.language),
+            words,
             zone: &self.zone,
             committees: self.committees(&cards).await?,
-            questions: Vec::new(),
+            questions: asked.into_iter().map(|(id, _)| id).collect(),
         };
-        let (columns, headings) = self.headed(columns, course, &cards).await?;
         let mut sheet = Sheet::new(request.format, request.language, &headings)?;
         let users: Vec<UserId> = cards.iter().map(|card| card.user_id).collect();
         // Owned, because the compiler does not see that closures over slices live long enough.
@@ -182,21 +183,18 @@ impl Registrations {
         states: &[RegistrationState],
     ) -> Result<Vec<RegistrationCard>, StoreError> {
         let lists = states.iter().map(|state| async move {
-            let (mut cards, mut position) = (Vec::new(), None);
-            loop {
-                let (order, at) = (RegistrationOrder::Number, position.as_deref());
-                let page = self.store.registrations(id, &[*state], &order, at, PAGE).await?;
-                cards.extend(page.items);
-                position = page.last;
-                if position.is_none() {
-                    return Ok::<_, StoreError>(cards);
-                }
-            }
+            all_pages(|at| async move {
+                let order = RegistrationOrder::Number;
+                self.store.registrations(id, &[*state], &order, at.as_deref(), PAGE).await
+            })
+            .await
         });
-        let mut cards: Vec<RegistrationCard> =
-            try_join_all(lists).await?.into_iter().flatten().collect();
-        cards.sort_unstable_by_key(|card| (card.number, card.user_id));
-        cards.dedup_by_key(|card| card.user_id);
+        let found = try_join_all(lists).await?.into_iter().flatten();
+        // A registration that moves from one list to another is in both for a moment; BatchGetItem refuses a key twice.
+        let cards: BTreeMap<UserId, RegistrationCard> =
+            found.map(|card| (card.user_id, card)).collect();
+        let mut cards: Vec<RegistrationCard> = cards.into_values().collect();
+        cards.sort_unstable_by_key(|card| card.number);
         Ok(cards)
     }
 
@@ -214,37 +212,34 @@ impl Registrations {
         Ok(committees.map(|one| (one.committee_id, one.name_latin.to_string())).collect())
     }
 
-    /// `columns` with the questions of `course` and those of the answers in `cards` that were deleted, and all headings.
-    async fn headed<'a>(
+    /// The questions of `course`, and those of the answers in `cards` that were deleted, with their headings.
+    async fn asked(
         &self,
-        mut columns: Columns<'a>,
         course: &FullCourse,
         cards: &[RegistrationCard],
-    ) -> Result<(Columns<'a>, Vec<String>), StoreError> {
+        words: &Words,
+    ) -> Result<Vec<(QuestionId, String)>, StoreError> {
         let id = course.course.summary.course_id;
-        let zone = &columns.zone.name;
-        let fixed = columns.words.headings.iter().map(|heading| heading.replace("{zone}", zone));
-        let mut headings: Vec<String> = fixed.collect();
-        for Question { question_id, wording, .. } in &course.questions {
-            columns.questions.push(*question_id);
-            headings.push(wording.question.as_str().to_owned());
-        }
+        let questions = course.questions.iter();
+        let mut asked: Vec<(QuestionId, String)> = questions
+            .map(|one| (one.question_id, one.wording.question.as_str().to_owned()))
+            .collect();
         // Their texts are in the answers of the people who answered them last.
         let mut deleted: BTreeMap<QuestionId, UserId> = BTreeMap::new();
         for card in cards {
-            let answered = card.answered.iter().filter(|id| !columns.questions.contains(id));
+            let exists = |id: &QuestionId| asked.iter().any(|(asked, _)| asked == id);
+            let answered = card.answered.iter().filter(|id| !exists(id));
             deleted.extend(answered.map(|id| (*id, card.user_id)));
         }
         for (question, user) in deleted {
             let full = self.store.full_registration(id, user).await?;
             let answers = full.map(|full| full.answers).unwrap_or_default();
             let answer = answers.into_iter().find(|answer| answer.question_id == question);
-            if let Some(answer) = answer {
-                columns.questions.push(question);
-                headings.push(format!("{} {}", answer.question.as_str(), columns.words.deleted));
-            }
+            let heading =
+                |answer: Answer| format!("{} {}", answer.question.as_str(), words.deleted);
+            asked.extend(answer.map(|answer| (question, heading(answer))));
         }
-        Ok((columns, headings))
+        Ok(asked)
     }
 
     /// The registrations of `users`, and the names of the files in their answers.
@@ -255,7 +250,9 @@ impl Registrations {
     ) -> Result<(Vec<FullRegistration>, HashMap<FileId, String>), StoreError> {
         let full = self.store.full_registrations(id, &users).await?;
         let answers = full.iter().flat_map(|full| &full.answers);
-        let files: Vec<FileId> = answers.filter_map(Answer::file).collect();
+        // One file may answer several questions; BatchGetItem refuses a key twice.
+        let files: BTreeSet<FileId> = answers.filter_map(Answer::file).collect();
+        let files: Vec<FileId> = files.into_iter().collect();
         let mut names = HashMap::new();
         for files in files.chunks(100) {
             let files = self.store.files_with(files).await?.into_iter();

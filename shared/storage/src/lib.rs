@@ -19,12 +19,15 @@ use aws_sdk_s3::{
     error::{ProvideErrorMetadata, SdkError},
 };
 use bytes::Bytes;
+use domain::Instant;
 use runtime::{Aws, ConfigError, Settings, Unavailable};
 
 pub use form::Form;
 use policy::PolicySigner;
 pub use upload::{file_key, upload_key};
 
+/// How long the link to an export is valid.
+const EXPORT_LIFE: Duration = Duration::from_secs(5 * 60);
 /// `Cache-Control` of an object that never changes.
 pub const KEPT: &str = "public, max-age=31536000, immutable";
 
@@ -123,7 +126,7 @@ impl Objects {
         })
     }
 
-    /// Writes `bytes` to `key`, with `cache_control` for whoever S3 sends it to, and overwrites an existing object
+    /// Writes `bytes` to `key`, which S3 serves with `cache_control`, and overwrites an existing object
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html>). After
     /// [`StorageError::Unavailable`] the object may have been written.
     pub async fn put(
@@ -138,6 +141,21 @@ impl Objects {
         let request = request.set_cache_control(cache_control.map(str::to_owned));
         request.send().await?;
         Ok(())
+    }
+
+    /// Writes `bytes` below `exports/` under the random `id`, and signs a link by which they are downloaded as `name`. Returns
+    /// the link and its end, five minutes after `now`. A rule of the bucket deletes the object within two days.
+    pub async fn export(
+        &self,
+        id: impl fmt::Display,
+        (name, content_type): (&str, &str),
+        bytes: Bytes,
+        now: Instant,
+    ) -> Result<(String, Instant), StorageError> {
+        let key = format!("exports/{id}");
+        self.put(&key, content_type, None, bytes).await?;
+        let url = self.link(&key, name, content_type, EXPORT_LIFE, now).await?;
+        Ok((url, now.after(EXPORT_LIFE)))
     }
 
     /// The content of the object at `key`; `None` when S3 responds with 403 or 404

@@ -49,7 +49,7 @@ pub use engine::{
     error::StoreError,
     meter::{Requests, metered},
     retry::within,
-    table::Page,
+    table::{Page, all_pages},
     transaction::{CommitOutcome, Part, Transaction},
 };
 use engine::{meter, retry, table, write};

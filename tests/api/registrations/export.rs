@@ -84,6 +84,21 @@ async fn csv_quotes_every_cell_and_disarms_formulas() {
 }
 
 #[tokio::test]
+async fn file_that_answers_two_questions_is_named_in_both_columns() {
+    let course = Course::with(automatic(5, 0)).await;
+    let of = |text: &str| json!({ "language": "FR", "question": text, "questionType": "FILE" });
+    let (first, second) = (course.ask(of("Diplôme ?")).await, course.ask(of("Preuve ?")).await);
+    let member = course.world.member().await;
+    let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
+    let file = crate::files::uploaded_file(&member, file, b"hallo").await;
+    let body = json!({ "answers": { first: file, second: file } });
+    member.post(&course.path(""), body).await.expect_created();
+    let (file, _) = exported(&course, json!({ "format": "CSV" })).await;
+    let text = String::from_utf8(file).unwrap();
+    assert!(text.ends_with(";\"a.txt\";\"a.txt\"\r\n"), "{text}");
+}
+
+#[tokio::test]
 async fn deleted_question_is_the_last_column_with_its_answers() {
     let course = Course::with(automatic(5, 0)).await;
     let (_, ids) = typed(&course).await;

@@ -23,7 +23,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use identity::random;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use store::{AuditList, Counter, CourseList, Page, Senders, StoreError};
+use store::{AuditList, Counter, CourseList, Senders, StoreError, all_pages};
 use tokio::time::timeout;
 
 use crate::Users;
@@ -41,9 +41,6 @@ const MAX_ESCAPED: usize = 5_500_000;
 const MAX_READING: Duration = Duration::from_secs(20);
 /// Registrations that are read at once.
 const AT_ONCE: usize = 10;
-/// How long the link is valid. The object expires a day later, by a rule of the bucket for its prefix.
-const LINK_LIFE: Duration = Duration::from_secs(5 * 60);
-const JSON: &str = "application/json";
 
 #[derive(Serialize)]
 pub(crate) struct ExportResponse {
@@ -185,28 +182,12 @@ impl Users {
         stream::iter(views).buffered(AT_ONCE).try_collect().await
     }
 
-    /// Stores the export `text` under a random key, and signs a link to it.
+    /// Stores the export `text`, and signs a link to it.
     async fn export_link(&self, text: Box<RawValue>, now: Instant) -> Result<ExportView, ApiError> {
-        let key = format!("exports/{}", random::id(now));
         let text: Box<str> = text.into();
-        let text = String::from(text).into();
-        self.objects.put(&key, JSON, None, text).await?;
-        let link = self.objects.link(&key, "export.json", JSON, LINK_LIFE, now);
-        Ok(ExportView::Link { url: link.await?, expires_at: now.after(LINK_LIFE) })
-    }
-}
-
-/// All entries of a list. `page` reads the page after a position.
-async fn all_pages<T, F: Future<Output = Result<Page<T>, StoreError>>>(
-    page: impl Fn(Option<String>) -> F,
-) -> Result<Vec<T>, StoreError> {
-    let (mut entries, mut position) = (Vec::new(), None);
-    loop {
-        let read = page(position).await?;
-        entries.extend(read.items);
-        position = read.last;
-        if position.is_none() {
-            return Ok(entries);
-        }
+        let file = ("export.json", "application/json");
+        let stored = self.objects.export(random::id(now), file, String::from(text).into(), now);
+        let (url, expires_at) = stored.await?;
+        Ok(ExportView::Link { url, expires_at })
     }
 }

@@ -87,6 +87,21 @@ impl<T> Page<T> {
     }
 }
 
+/// All entries of a list. `page` reads the page after a position.
+pub async fn all_pages<T, E, F: Future<Output = Result<Page<T>, E>>>(
+    page: impl Fn(Option<String>) -> F,
+) -> Result<Vec<T>, E> {
+    let (mut entries, mut position) = (Vec::new(), None);
+    loop {
+        let read = page(position).await?;
+        entries.extend(read.items);
+        position = read.last;
+        if position.is_none() {
+            return Ok(entries);
+        }
+    }
+}
+
 /// The order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
