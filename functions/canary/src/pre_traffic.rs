@@ -17,9 +17,9 @@ use crate::{
 const ATTEMPTS: u32 = 3;
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Lists of the canary's account, each with the status for a member without rights: 403 of the panel is an answer of its
-/// function with the account's rights.
-const LISTS: [(&str, u16); 7] = [
+/// A GET of each function, with the status for a member without rights: 403 shows that the function of the panel has read
+/// the account. `/otp/generate` makes a secret, which is never used and expires.
+const READS: [(&str, u16); 7] = [
     ("/courses/search-all", 200),
     ("/cpanel/db", 403),
     ("/files/my-files", 200),
@@ -95,7 +95,7 @@ impl PreTraffic {
         visitor.get("/committees").await?.expect_status(200)?;
         visitor.call(Method::PATCH, UNCHANGED, None).await?.expect_status(405)?;
         let person = visitor.clone().signed_in(&self.sign_in).await?;
-        for (path, status) in LISTS {
+        for (path, status) in READS {
             person.get(path).await?.expect_status(status)?;
         }
         let response = person.get("/auth/current-user").await?;

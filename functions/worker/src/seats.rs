@@ -18,6 +18,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use runtime::Error;
 use store::{
     CommitOutcome, CourseList, FullCourse, PersonRule, RegistrationOrder, SeatRule, StoreError,
+    all_pages,
 };
 
 use crate::{Services, Worker};
@@ -218,9 +219,7 @@ impl Worker {
                 let after = before.moved(Cancelled, Party::System, None, now);
                 let mut tx = store.transaction();
                 tx.move_registration(Some(&before), &after, SeatRule::None, PersonRule::NONE);
-                if tx.commit().await? != CommitOutcome::Committed {
-                    return Err(StoreError::UpdateConflict.into());
-                }
+                tx.commit().await?.or_conflict()?;
                 before = after;
             }
             self.clear(&before, true, now).await?;
@@ -240,25 +239,22 @@ impl Worker {
             return Ok(store.finish_copy(id, changes).await?);
         };
         let (person, now) = (Registrant::from(&user), clock.now());
-        let mut position = None;
-        loop {
-            let at = position.as_deref();
-            let page = store.registrations_of(id, &RegistrationState::ALL, at, PAGE).await?;
-            for listed in page.items {
-                let course = listed.card.course_id;
-                let Some(before) = store.registration(course, id).await? else { continue };
-                if before.card.person != person {
-                    self.copy_person(&before, &person, now).await?;
-                }
-                if before.card.state == Waitlisted && user.is_active {
-                    self.process_seats(course).await?;
-                }
+        let states = &RegistrationState::ALL;
+        let listed =
+            all_pages(
+                |at| async move { store.registrations_of(id, states, at.as_deref(), PAGE).await },
+            );
+        for listed in listed.await? {
+            let course = listed.card.course_id;
+            let Some(before) = store.registration(course, id).await? else { continue };
+            if before.card.person != person {
+                self.copy_person(&before, &person, now).await?;
             }
-            position = page.last;
-            if position.is_none() {
-                return Ok(store.finish_copy(id, changes).await?);
+            if before.card.state == Waitlisted && user.is_active {
+                self.process_seats(course).await?;
             }
         }
+        Ok(store.finish_copy(id, changes).await?)
     }
 
     async fn copy_person(
@@ -275,10 +271,7 @@ impl Worker {
         let after = before.changed(now, |after| after.card.person = person.clone());
         let mut tx = store.transaction();
         tx.change_registration(before, &after);
-        match tx.commit().await? {
-            CommitOutcome::Committed => Ok(()),
-            CommitOutcome::ConditionFailed(_) => Err(StoreError::UpdateConflict.into()),
-        }
+        Ok(tx.commit().await?.or_conflict()?)
     }
 
     /// Promotes people who wait for published courses of the committee `id`, which is active again.
@@ -287,18 +280,12 @@ impl Worker {
         let Some(due_at) = store.reopening(id).await? else {
             return Ok(());
         };
-        let list = [CourseList::OfCommittee(id, CourseState::Published)];
-        let mut position = None;
-        loop {
-            let page = store.courses(&list, position.as_deref(), PAGE).await?;
-            for course in page.items {
-                self.process_seats(course.summary.course_id).await?;
-            }
-            position = page.last;
-            if position.is_none() {
-                return Ok(store.finish_reopening(id, due_at).await?);
-            }
+        let list = &[CourseList::OfCommittee(id, CourseState::Published)];
+        let courses = all_pages(|at| async move { store.courses(list, at.as_deref(), PAGE).await });
+        for course in courses.await? {
+            self.process_seats(course.summary.course_id).await?;
         }
+        Ok(store.finish_reopening(id, due_at).await?)
     }
 
     async fn clear(
@@ -320,9 +307,6 @@ impl Worker {
         }
         let mut tx = self.0.store.transaction();
         tx.clear_registration(before, &after, is_anonymous);
-        match tx.commit().await? {
-            CommitOutcome::Committed => Ok(()),
-            CommitOutcome::ConditionFailed(_) => Err(StoreError::UpdateConflict.into()),
-        }
+        Ok(tx.commit().await?.or_conflict()?)
     }
 }

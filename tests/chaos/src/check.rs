@@ -96,7 +96,9 @@ impl<'a> State<'a> {
         }
         self.courses(all.of("courses and questions match the last acknowledged change"));
         self.questions(all.of("number, size and order of questions are right"));
-        self.seats(all.of("seats equal registrations, and nobody waits beside a free one"));
+        self.seats(
+            all.of("counters of seats equal registrations; no one waits while a seat is free"),
+        );
         self.searches(all.of("search finds the published courses, and no others")).await;
         self.files(all.of("uploaded files are complete, and no others exist")).await;
         self.usage(all.of("the used bytes of files add up"));

@@ -92,8 +92,8 @@ impl VirtualUser {
 }
 
 impl State<'_> {
-    /// The counters equal the registrations, nobody is confirmed beyond the capacity or waits beside a free seat, each person
-    /// is registered as acknowledged, and copies of accounts are up to date.
+    /// The counters equal the registrations and do not exceed the capacity, no one waits while a seat is free, each person is
+    /// registered as acknowledged, and copies of accounts are up to date.
     pub(crate) fn seats(&self, promise: &mut Promise) {
         for item in self.of("SEATS#", "SEATS").filter(|item| item["registered"] == true) {
             let id = text(item, "pk").trim_start_matches("SEATS#").to_owned();
@@ -108,7 +108,7 @@ impl State<'_> {
                 .check(places == count("WAITLISTED") && places <= LIST, ("places", item, places));
             let (taken, seats) = (item["taken"].as_u64(), item["seats"].as_u64());
             promise.check(taken <= seats, ("beyond the capacity", item));
-            promise.check(taken == seats || places == 0, ("waits beside a free seat", item));
+            promise.check(taken == seats || places == 0, ("waits while a seat is free", item));
             let numbers: BTreeSet<u64> =
                 cards.iter().filter_map(|card| card["number"].as_u64()).collect();
             promise.check(numbers.len() == cards.len(), ("a number twice", &id));

@@ -94,6 +94,17 @@ pub enum CommitOutcome {
 }
 
 impl CommitOutcome {
+    /// The outcome of a transaction whose conditions fail after a concurrent change alone.
+    ///
+    /// # Errors
+    /// [`StoreError::UpdateConflict`] when one has failed.
+    pub fn or_conflict(self) -> Result<(), StoreError> {
+        match self {
+            Self::Committed => Ok(()),
+            Self::ConditionFailed(_) => Err(StoreError::UpdateConflict),
+        }
+    }
+
     /// The outcome of a transaction whose conditions hold for every request.
     ///
     /// # Errors
