@@ -225,6 +225,12 @@ impl Person {
         self.json().send(Method::DELETE, &format!("/api/v1{path}"), body.to_string().into()).await
     }
 
+    /// The number of sessions that `GET /auth/sessions` lists.
+    pub async fn session_count(&self) -> usize {
+        let listed = self.get("/auth/sessions").await.expect_ok();
+        listed["sessions"].as_array().expect("a list").len()
+    }
+
     /// Sends POST `/auth/login`.
     pub async fn login(&self, email: &str, password: &str) -> Answer {
         self.post("/auth/login", json!({ "email": email, "password": password })).await

@@ -1,5 +1,6 @@
 use std::{iter, time::Duration};
 
+use cloud::faults::{Fault, Mode};
 use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
@@ -167,4 +168,14 @@ async fn hundred_changes_at_once_are_tried_eight_times_at_most() {
     assert!(changed > 0 && other.is_none(), "{other:?}");
     let version = world.user(member.user().user_id).await.version;
     assert_eq!(version - member.user().version, changed as u64, "none is lost");
+}
+
+#[tokio::test]
+async fn change_that_conflicts_with_transactions_is_tried_eight_times() {
+    let (world, member) = World::with_member().await;
+    world.inject_fault(Fault::new(Mode::Conflict).on("TransactWriteItems").times(8));
+    let change = json!({ "name": "Amel" });
+    member.change_self(change.clone()).await.expect_error(ErrorCode::Unavailable);
+    world.faults_have_occurred().await;
+    member.change_self(change).await.expect_success(Message::UserUpdated);
 }

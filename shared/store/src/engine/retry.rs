@@ -37,22 +37,30 @@ pub(crate) struct Retries {
     start: Instant,
     deadline: Instant,
     count: u32,
+    /// Tries of a transaction that conflicts with others.
+    conflicts: u32,
 }
 
 impl Retries {
     pub(crate) fn new() -> Self {
         let start = Instant::now();
         let deadline = DEADLINE.try_with(|deadline| *deadline);
-        Self { start, deadline: deadline.unwrap_or(start + DEFAULT_TIME), count: 0 }
+        let deadline = deadline.unwrap_or(start + DEFAULT_TIME);
+        Self { start, deadline, count: 0, conflicts: u32::MAX }
+    }
+
+    /// The retries of an update of one item by many requests: a conflict counts as a failed try of the update.
+    pub(crate) fn of_update() -> Self {
+        Self { conflicts: UPDATE_TRIES, ..Self::new() }
     }
 
     /// Waits before the next attempt after `error`, or returns it when it is final or the time is up. Conflicts of
-    /// transactions are retried until the deadline, optimistic updates eight times, throttling and missing answers a few
-    /// times.
+    /// transactions are retried until the deadline, unless they are [of an update](Self::of_update), optimistic updates eight
+    /// times, throttling and missing answers a few times.
     pub(crate) async fn pause(&mut self, error: StoreError) -> Result<(), StoreError> {
         self.count += 1;
         let may_retry = match error {
-            StoreError::TransactionConflict => true,
+            StoreError::TransactionConflict => self.count < self.conflicts,
             StoreError::UpdateConflict => self.count < UPDATE_TRIES,
             StoreError::Throttled | StoreError::Unavailable(_) => {
                 self.count < ATTEMPTS && self.start.elapsed() <= MAX_RETRY_TIME

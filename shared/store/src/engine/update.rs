@@ -40,14 +40,15 @@ impl Store {
     /// longer exists.
     ///
     /// # Errors
-    /// Those of `decide` and `on_failed`, and as [`update`](Self::update).
+    /// Those of `decide` and `on_failed`; [`StoreError::UpdateConflict`] or [`StoreError::TransactionConflict`] when
+    /// concurrent changes made eight attempts fail.
     pub async fn update_user<E: From<StoreError>>(
         &self,
         mut user: User,
         mut decide: impl FnMut(&User, &mut Transaction) -> Result<User, E>,
         on_failed: impl Fn(Part) -> E,
     ) -> Result<User, E> {
-        let mut retries = Retries::new();
+        let mut retries = Retries::of_update();
         loop {
             let mut additions = self.transaction();
             let after = decide(&user, &mut additions)?;
@@ -55,7 +56,7 @@ impl Store {
             let mut tx = self.transaction();
             tx.change_user(&user, &after);
             tx.append(additions);
-            match tx.commit().await? {
+            match tx.commit_with(&mut retries).await? {
                 CommitOutcome::Committed => return Ok(after),
                 CommitOutcome::ConditionFailed(Part::User) => {
                     retries.pause(StoreError::UpdateConflict).await?;

@@ -361,9 +361,9 @@ impl Store {
     pub(crate) async fn transact(
         &self,
         parts: &[TransactWriteItem],
+        retries: &mut Retries,
     ) -> Result<Option<usize>, StoreError> {
         let token = uuid::Builder::from_random_bytes(random_bytes()?).into_uuid().to_string();
-        let mut retries = Retries::new();
         // An attempt without an answer may have taken effect, whatever the later ones report.
         let mut unanswered = None;
         loop {
