@@ -58,14 +58,7 @@ impl Dispatcher {
         let Some(claim) = sender.claim(what, expires_at).await? else {
             return Ok(());
         };
-        // Only the first attempt counts: later ones send the same message, which the carrier refused or the stream
-        // delivered again.
-        let limit = limit.filter(|_| claim.attempts == 1);
-        let left = match limit {
-            Some(counter) => self.left(&counter).await,
-            None => Ok(Some(u64::MAX)),
-        };
-        let outcome = match left {
+        let outcome = match sender.left(limit.as_ref(), &claim).await {
             Ok(Some(left)) => {
                 if let Notification::NewDevice { is_last, .. } = &mut message.notification {
                     *is_last = left == 0;
@@ -128,22 +121,13 @@ impl Dispatcher {
                     kind: Type::Transactional,
                     sender: None,
                     max_wait: MAX_CODE_SLOT_WAIT,
+                    limit: None,
                 }),
                 None => {
                     Plan::Skip(SendOutcome::not_notified("this notification is sent by mail only"))
                 }
             },
         })
-    }
-
-    /// Counts a message by `counter`, and returns how many more are allowed; `None` if this one is not.
-    async fn left(&self, counter: &Counter) -> Result<Option<u64>, StoreError> {
-        let (_, count) = self.0.store.count_one(counter, self.0.clock.now()).await?;
-        let left = counter.max.checked_sub(count);
-        if left.is_none() {
-            tracing::warn!(metric = counter.name, "a limit of messages is reached");
-        }
-        Ok(left)
     }
 }
 

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use domain::{
-    E164, Instant, UserId,
+    E164, Instant, Profile, UserId, limits,
     outbox::State,
+    permissions::Right,
     sms::{Cause, LIFE, SenderId, Sms, Type},
     user::User,
 };
 use messaging::SmsClient;
 use runtime::{Clock, ConfigError, Error};
-use store::{Due, Outbound, OutboundMessage, Setup, Store, StoreError};
+use store::{Counter, Due, Outbound, OutboundMessage, Setup, Store, StoreError};
 use tokio::time::sleep;
 
 use crate::{
@@ -65,6 +66,8 @@ pub struct TextMessage {
     pub sender: Option<SenderId>,
     /// Maximum time until the slot that it may reserve.
     pub max_wait: Duration,
+    /// Counts the message, once in all its attempts.
+    pub limit: Option<Counter>,
 }
 
 impl MessageSender {
@@ -90,7 +93,7 @@ impl MessageSender {
         Ok(content.filter(|content| content.status() == State::Queued))
     }
 
-    /// Sends the text message `sms` of a user, as [`send_text`](Self::send_text).
+    /// Sends the text message `sms` of a user, as [`send_text`](Self::send_text), if they may still send it.
     pub async fn send_sms(
         &self,
         sms: Sms,
@@ -98,17 +101,19 @@ impl MessageSender {
         slot: &mut Option<Instant>,
     ) -> Result<(), Error> {
         let what = Outbound::Sms(sms.sms_id);
-        let (sender, has_opted_out, text) = tokio::try_join!(
-            self.open_account(sms.sending.user_id),
+        let (refused, has_opted_out, text) = tokio::try_join!(
+            self.sender_refused(&sms),
             self.store.has_opted_out(sms.sending.committee_id, &sms.to),
             self.store.text_of(&sms, self.clock.now()),
         )?;
-        let outcome = match text {
-            _ if sender.is_none() => SendOutcome::closed(),
+        let outcome = match (refused, text) {
+            (Some(refused), _) => refused,
             _ if has_opted_out => SendOutcome::failed(Cause::OptedOut, "the number has opted out"),
-            None => SendOutcome::failed(Cause::Expired, "the text is missing or expired"),
-            Some(text) => {
+            (None, None) => SendOutcome::failed(Cause::Expired, "the text is missing or expired"),
+            (None, Some(text)) => {
+                let key = format!("{} {}", sms.sending.user_id, sms.to);
                 let text = TextMessage {
+                    limit: Some(Counter::of(limits::TEXTS_TO_RECIPIENT, key)),
                     to: sms.to,
                     text: text.as_str().to_owned(),
                     kind: sms.sending.r#type,
@@ -145,7 +150,18 @@ impl MessageSender {
         let Some(claim) = self.claim(what, expires_at).await? else {
             return Ok(());
         };
-        let TextMessage { to, text, kind, sender, .. } = text;
+        let TextMessage { to, text, kind, sender, limit, .. } = text;
+        match self.left(limit.as_ref(), &claim).await {
+            Ok(Some(_)) => {}
+            Ok(None) => {
+                let reason = "the sender has sent the number its messages of the day";
+                let refused = SendOutcome::failed(Cause::RecipientLimit, reason);
+                return self.conclude(claim, refused).await;
+            }
+            Err(failure) => {
+                return self.conclude(claim, SendOutcome::NotSent(failure.to_string())).await;
+            }
+        }
         let sent = self.sms.send(to, text, *kind, sender.as_ref()).await;
         if let Ok(Some(message_id)) = &sent {
             let link = || self.store.link_receipt(message_id, what, self.clock.now());
@@ -154,6 +170,43 @@ impl MessageSender {
             }
         }
         self.conclude(claim, sent.map(drop).into()).await
+    }
+
+    /// Counts the message of `claim` by `limit` in its first attempt: later ones send the same message, which the carrier
+    /// refused or the stream delivered again. Returns how many more are allowed; `None` if this one is not.
+    pub async fn left(
+        &self,
+        limit: Option<&Counter>,
+        claim: &Claim,
+    ) -> Result<Option<u64>, StoreError> {
+        let Some(counter) = limit.filter(|_| claim.attempts == 1) else {
+            return Ok(Some(u64::MAX));
+        };
+        let (_, count) = self.store.count_one(counter, self.clock.now()).await?;
+        let left = counter.max.checked_sub(count);
+        if left.is_none() {
+            tracing::warn!(metric = counter.name, "a limit of messages is reached");
+        }
+        Ok(left)
+    }
+
+    /// Why the sender of `sms` may not send it any more, if so. A message may wait for days.
+    async fn sender_refused(&self, sms: &Sms) -> Result<Option<SendOutcome>, StoreError> {
+        let (id, committee_id) = (sms.sending.user_id, sms.sending.committee_id);
+        let (sender, committee) =
+            tokio::try_join!(self.open_account(id), self.store.committee(committee_id))?;
+        let Some(sender) = sender else {
+            return Ok(Some(SendOutcome::closed()));
+        };
+        let right = match sms.batch_id {
+            Some(_) => Right::SendBulkSms,
+            None => Right::SendSms,
+        };
+        let is_open = sender.profile == Profile::SuperAdmin
+            || committee.is_some_and(|committee| committee.is_active);
+        let may = sender.is_verified && is_open && sender.rights().may(right, id, committee_id);
+        let reason = "the sender may not send it any more";
+        Ok((!may).then(|| SendOutcome::failed(Cause::SenderNotAllowed, reason)))
     }
 
     /// Records `outcome` of the message `what` without sending it.

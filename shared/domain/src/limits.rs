@@ -87,6 +87,8 @@ limits! {
     TEXTS_NETWORK "TextsPerNetwork" 20 HOUR;
     /// The same, in all; the setting `SMS_CODES_PER_DAY` changes it.
     TEXTS_IN_ALL "TextsInAll" 2000 DAY;
+    /// Text messages of one sender to one number, when they are sent.
+    TEXTS_TO_RECIPIENT "TextsPerRecipient" 20 DAY;
     /// Mails with the code and the links of a new account, per address. Otherwise somebody could flood it by registering
     /// and erasing accounts.
     WELCOMES "WelcomesPerAddress" 3 DAY;

@@ -50,6 +50,11 @@ choice! {
         Expired "EXPIRED"
         /// The sender's account was deactivated or erased before the message was sent.
         SenderClosed "SENDER_CLOSED"
+        /// The sender may no longer send it: they have lost the right or the verification, or moved to another committee,
+        /// or their committee is closed.
+        SenderNotAllowed "SENDER_NOT_ALLOWED"
+        /// The sender had sent the number [`TEXTS_TO_RECIPIENT`](crate::limits::TEXTS_TO_RECIPIENT) messages that day.
+        RecipientLimit "RECIPIENT_LIMIT"
     }
 }
 

@@ -60,6 +60,15 @@ fn texts(world: &World) -> Vec<Value> {
     world.cloud().recorder().texts()
 }
 
+/// Whether a message was claimed and counted, so that it is about to be handed to the carrier.
+fn is_being_sent(world: &World) -> bool {
+    let is_count = |item: &Value| {
+        let key = item["pk"]["S"].as_str();
+        key.is_some_and(|key| key.starts_with("COUNTER#TextsPerRecipient#"))
+    };
+    world.items("transient").iter().any(is_count)
+}
+
 /// `status` and `failure` of a message.
 async fn status(person: &Person, id: &str) -> (String, Value) {
     let sms = person.get(&format!("/sms/{id}")).await.expect_ok()["sms"].clone();

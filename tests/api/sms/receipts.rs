@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use store::Outbound;
 use tests::{NewPerson, World};
 
-use super::{NUMBER, numbers, send_one, send_to, status, texts, world_and_sender};
+use super::{NUMBER, is_being_sent, numbers, send_one, send_to, status, texts, world_and_sender};
 
 /// "Example log for successful SMS delivery"
 /// (<https://docs.aws.amazon.com/sns/latest/dg/sms_stats_cloudwatch.html>).
@@ -130,14 +130,10 @@ async fn batch_counts_delivered_and_undelivered_messages() {
 async fn receipt_before_the_outcome_is_not_lost() {
     let (world, admin) = world_and_sender().await;
     let id = send_one(&admin, NUMBER).await;
-    let is_claimed = || {
-        let items = world.items("records");
-        items.iter().any(|item| item["card"]["M"]["status"]["S"] == "SENDING")
-    };
     let slow = Fault { delay_ms: Some(100), ..Fault::new(Mode::Slow) };
     world.inject_fault_in(Service::Sns, slow);
     let receipt = async {
-        while !is_claimed() {
+        while !is_being_sent(&world) {
             tokio::task::yield_now().await;
         }
         world.cloud().faults().add(Service::Dynamodb, Fault::new(Mode::Refuse).on("UpdateItem"));

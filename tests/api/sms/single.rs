@@ -12,7 +12,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{NewPerson, World, expect_fields};
 
-use super::{NUMBER, send_one, sender, status, texts, world_and_sender};
+use super::{NUMBER, is_being_sent, numbers, send_one, send_to, sender, status, texts, world_and_sender};
 
 #[tokio::test]
 async fn message_is_accepted_and_sent_unchanged() {
@@ -369,6 +369,52 @@ async fn message_of_a_closed_account_is_not_sent() {
 }
 
 #[tokio::test]
+async fn message_of_a_sender_who_may_no_longer_send_is_not_sent() {
+    let world = World::new().await;
+    let (admin, other) = (world.admin().await, world.another_committee("Sousse", true).await);
+    for change in [
+        json!({ "profile": "MB" }),
+        json!({ "isVerified": false }),
+        json!({ "committeeID": other }),
+    ] {
+        let sender = sender(&world).await;
+        let id = send_one(&sender, NUMBER).await;
+        admin.change_member(sender.user().user_id, change.clone()).await;
+        world.deliver().await;
+        let expected = ("FAILED".to_owned(), json!("SENDER_NOT_ALLOWED"));
+        assert_eq!(status(&admin, &id).await, expected, "{change}");
+    }
+    let sender = sender(&world).await;
+    let (id, batch) = (send_one(&sender, NUMBER).await, send_to(&sender, &numbers(3), "a").await);
+    let path = format!("/committees/{}", sender.user().committee_id);
+    admin.put(&path, json!({ "isActive": false })).await.expect_ok();
+    world.deliver().await;
+    world.sweep().await;
+    assert_eq!(status(&admin, &id).await.1, "SENDER_NOT_ALLOWED");
+    let batch = admin.get(&format!("/sms/bulk/{batch}")).await.expect_ok()["batch"].clone();
+    assert_eq!((&batch["failed"], texts(&world).len()), (&json!(3), 0), "{batch}");
+}
+
+#[tokio::test]
+async fn number_gets_twenty_messages_of_a_sender_a_day() {
+    let (world, admin) = world_and_sender().await;
+    let mut ids = Vec::new();
+    for _ in 0..21 {
+        ids.push(send_one(&admin, NUMBER).await);
+        world.deliver().await;
+    }
+    let expected = ("FAILED".to_owned(), json!("RECIPIENT_LIMIT"));
+    assert_eq!(status(&admin, &ids[20]).await, expected);
+    assert_eq!(texts(&world).len(), 20);
+    send_one(&admin, "+21620123457").await;
+    send_one(&sender(&world).await, NUMBER).await;
+    world.clock().advance(Duration::from_secs(86_400));
+    send_one(&world.signed_in(admin.user().clone()).await, NUMBER).await;
+    world.deliver().await;
+    assert_eq!(texts(&world).len(), 23);
+}
+
+#[tokio::test]
 async fn lost_store_response_accepts_the_message_once() {
     let world = World::new().await;
     let admin = sender(&world).await.with("idempotency-key", "k");
@@ -409,11 +455,8 @@ async fn outcome_is_recorded_despite_store_faults() {
         let id = send_one(&admin, NUMBER).await;
         world
             .inject_fault_in(Service::Sns, Fault { delay_ms: Some(200), ..Fault::new(Mode::Slow) });
-        let is_sending = || {
-            world.items("records").iter().any(|item| item["card"]["M"]["status"]["S"] == "SENDING")
-        };
         let store_fault = async {
-            while !is_sending() {
+            while !is_being_sent(&world) {
                 tokio::task::yield_now().await;
             }
             world.inject_fault(Fault::new(mode).on("UpdateItem").times(3));
