@@ -121,26 +121,28 @@ pub fn has_routes(function: &str) -> bool {
     !["canary", "dispatcher", "pretraffic", "worker"].contains(&function)
 }
 
-/// Whether the policy `AuditEntries`, the only one that denies, denies `request` to the roles that have it.
-fn denies(request: &AccessRequest) -> bool {
+/// Whether `policy` denies `request` to the roles that have it.
+fn denies(policy: &str, request: &AccessRequest) -> bool {
     let resources = &template()["Resources"];
-    let statement = &resources["AuditEntries"]["Properties"]["PolicyDocument"]["Statement"][0];
+    let statement = &resources[policy]["Properties"]["PolicyDocument"]["Statement"][0];
     let role = |function: &str| {
         let name = format!("{}{}Role", function[..1].to_uppercase(), &function[1..]);
-        resources[&name]["Properties"]["ManagedPolicyArns"].to_string().contains("AuditEntries")
+        resources[&name]["Properties"]["ManagedPolicyArns"].to_string().contains(policy)
     };
+    let tables = statement["Resource"].as_array().expect("tables").iter();
+    let mut tables = tables.filter_map(Value::as_str).filter_map(named);
     let keys = &statement["Condition"]["ForAnyValue:StringLike"]["dynamodb:LeadingKeys"];
     let mut keys = keys.as_array().expect("leading keys").iter().filter_map(Value::as_str);
     let actions = statement["Action"].as_array().expect("actions");
     (request.role == "edge" || role(&request.role))
         && actions.iter().any(|action| *action == request.action.as_str())
-        && statement["Resource"].as_str().and_then(named) == Some(request.resource.clone())
+        && tables.any(|table| table == request.resource)
         && keys.any(|key| request.leading_key.starts_with(key.trim_end_matches('*')))
 }
 
 /// Whether the template permits `request`. Requests of the shared edge must be permitted to all functions with routes.
 pub fn allow(request: &AccessRequest) -> bool {
-    if denies(request) {
+    if ["AuditEntries", "AccountSecrets"].iter().any(|policy| denies(policy, request)) {
         return false;
     }
     let may = |rights: &Vec<Right>| rights.iter().any(|right| right.covers(request));

@@ -305,6 +305,26 @@ fn no_function_may_change_an_audit_entry() {
     }
 }
 
+#[test]
+fn account_secrets_are_for_functions_that_need_them() {
+    let actions = ["BatchGetItem", "GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"];
+    let may = |function: &str, action: &str, table: &str| {
+        policies::allow(&AccessRequest {
+            role: function.to_owned(),
+            action: format!("dynamodb:{action}"),
+            resource: table.to_owned(),
+            leading_key: "SECRET#1".to_owned(),
+        })
+    };
+    let mut with_secrets = functions();
+    with_secrets.retain(|function| {
+        let mut any = actions.iter().flat_map(|action| [(action, "records"), (action, "transient")]);
+        any.any(|(action, table)| may(function, action, table))
+    });
+    with_secrets.sort_unstable();
+    assert_eq!(with_secrets, ["auth", "otp", "passkeys", "team", "users", "worker"]);
+}
+
 /// CloudFront accepts a time for these statuses and caches them
 /// (<https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/HTTPStatusCodes.html>). It caches 412 and 415
 /// only with a max-age, which no error has, and 416 never.

@@ -19,7 +19,7 @@ pub struct AccessRequest {
     pub action: String,
     /// A table or index (`records`, `records/index/due`), an object key (`files/a/b`), or empty for SNS and SES.
     pub resource: String,
-    /// The partition key of the item, which IAM calls the leading key; empty for requests of several items.
+    /// The partition key of the item, which IAM calls the leading key. A request of several items is one of these for each.
     pub leading_key: String,
 }
 
@@ -83,7 +83,9 @@ pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<Asked> {
         let resource = request["IndexName"]
             .as_str()
             .map_or_else(|| table.to_owned(), |index| format!("{table}/index/{index}"));
-        let keys = [&request["Key"]["pk"]["S"], &request["Item"]["pk"]["S"]];
+        // A query names the partition `:pk`.
+        let of_query = &request["ExpressionAttributeValues"][":pk"]["S"];
+        let keys = [&request["Key"]["pk"]["S"], &request["Item"]["pk"]["S"], of_query];
         let leading_key = keys.into_iter().find_map(Value::as_str).unwrap_or_default();
         (format!("dynamodb:{operation}"), resource, leading_key.to_owned())
     };
@@ -106,8 +108,12 @@ pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<Asked> {
         }
         "BatchGetItem" => {
             let tables = body["RequestItems"].as_object().into_iter().flatten();
+            let keys = tables.flat_map(|(table, request)| {
+                let keys = request["Keys"].as_array().into_iter().flatten();
+                keys.map(move |key| (table, key["pk"]["S"].as_str().unwrap_or_default()))
+            });
             let action = "dynamodb:BatchGetItem";
-            tables.map(|(table, _)| (action.to_owned(), table.clone(), String::new())).collect()
+            keys.map(|(table, key)| (action.to_owned(), table.clone(), key.to_owned())).collect()
         }
         _ => vec![named(operation, &body)],
     }

@@ -56,7 +56,7 @@ impl Store {
 
     /// The passkeys of `user`, newest first, with those that were removed at once: see [`Passkey::is_of`].
     pub async fn passkeys(&self, user: UserId) -> Result<Vec<Passkey>, StoreError> {
-        let pk = keys::user(user).pk;
+        let pk = keys::credentials(user).pk;
         let page = self.newest(Table::Records, &pk, PASSKEYS, None, ALL);
         Ok(page.await?.items)
     }

@@ -46,10 +46,11 @@ macro_rules! items {
 
 items! {
     "user" user(id: UserId) Records "USER#{id}" "USER";
-    "credentials" credentials(id: UserId) Records "USER#{id}" "CREDENTIALS";
+    // Secrets have a partition key of their own, which the roles of the functions that need none of them may not name.
+    "credentials" credentials(id: UserId) Records "SECRET#{id}" "CREDENTIALS";
     "login activity" login(id: UserId, number: u64) Records "USER#{id}" "LOGIN#{number:016}" prefix LOGINS;
-    "one-time password secret" otp(id: UserId) Records "USER#{id}" "OTP";
-    "passkey" passkey(id: UserId, passkey: PasskeyId) Records "USER#{id}" "PASSKEY#{passkey}" prefix PASSKEYS;
+    "one-time password secret" otp(id: UserId) Records "SECRET#{id}" "OTP";
+    "passkey" passkey(id: UserId, passkey: PasskeyId) Records "SECRET#{id}" "PASSKEY#{passkey}" prefix PASSKEYS;
     // Hashed, because the id of a credential may have 1,023 bytes.
     "owner of a credential of WebAuthn" passkey_owner(credential: &str = hashed(credential))
         Records "PASSKEY#{credential}" "PASSKEY";
@@ -103,7 +104,7 @@ items! {
         Transient "CODE#{kind}#{challenge}" "CODE";
     "session" session(id: UserId, session: SessionId) Transient "USER#{id}" "SESSION#{session}" prefix SESSIONS;
     "devices and address ranges of sign-ins" devices(id: UserId) Transient "USER#{id}" "DEVICES";
-    "one-time password secret, unconfirmed" enrolment(id: UserId) Transient "USER#{id}" "ENROLMENT";
+    "one-time password secret, unconfirmed" enrolment(id: UserId) Transient "SECRET#{id}" "ENROLMENT";
     "completed step of a sign-in" step(session: SessionId) Transient "STEP#{session}" "STEP";
     // Of the session that registers the passkey, or of the token of the sign-in.
     "challenge of a passkey" challenge(session: SessionId)
