@@ -318,7 +318,8 @@ fn account_secrets_are_for_functions_that_need_them() {
     };
     let mut with_secrets = functions();
     with_secrets.retain(|function| {
-        let mut any = actions.iter().flat_map(|action| [(action, "records"), (action, "transient")]);
+        let mut any =
+            actions.iter().flat_map(|action| [(action, "records"), (action, "transient")]);
         any.any(|(action, table)| may(function, action, table))
     });
     with_secrets.sort_unstable();

@@ -12,7 +12,9 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{NewPerson, World, expect_fields};
 
-use super::{NUMBER, is_being_sent, numbers, send_one, send_to, sender, status, texts, world_and_sender};
+use super::{
+    NUMBER, is_being_sent, numbers, send_one, send_to, sender, status, texts, world_and_sender,
+};
 
 #[tokio::test]
 async fn message_is_accepted_and_sent_unchanged() {
