@@ -9,16 +9,16 @@ use dev::{
     edge,
     home::LocalSettings,
 };
-use domain::Profile;
+use domain::{Profile, user::User};
 use identity::{
     NamedKey,
     sealing::Sealer,
     token::{Signer, Verifier},
 };
-use ops::{Expectations, First, Kind, Parameters, Stage};
+use ops::{ErasedAgain, Expectations, First, Kind, Parameters, Stage};
 use runtime::{Clock, Key, Startup};
 use serde_json::json;
-use store::Setup;
+use store::{CommitOutcome, NewUser, Setup};
 use tests::{PASSWORD, TotpApp, World};
 
 use crate::edge::http::start;
@@ -462,4 +462,41 @@ async fn sms_attributes_turn_on_receipts_and_keep_the_others() {
     assert_eq!(recorder.sms_attributes(), expected.into());
     assert!(ops::set_sms_attributes(aws, "halqa", None).await.is_err());
     assert_eq!(recorder.texts().len(), 0);
+}
+
+/// Writes `user` to the tables of `world`, as a restore does.
+async fn bring_back(world: &World, user: &User) {
+    let mut tx = world.setup().store.transaction();
+    tx.new_user(&NewUser { user: user.clone(), password_hash: "no hash".to_owned() });
+    tx.update_admins(&User { is_active: false, ..user.clone() }, user);
+    assert_eq!(tx.commit().await.unwrap(), CommitOutcome::Committed);
+}
+
+#[tokio::test]
+async fn accounts_that_a_restore_brought_back_are_erased_again() {
+    let (former, restored) = (World::new().await, World::new().await);
+    let (erased, last) = (former.member().await.user().clone(), restored.admin().await);
+    bring_back(&restored, &erased).await;
+    let email = "other@example.org".parse().unwrap();
+    bring_back(&former, &User { email, ..last.user().clone() }).await;
+    let admin = former.admin().await;
+    for id in [erased.user_id, last.user().user_id] {
+        admin.delete_with(&format!("/users/{id}"), json!({})).await.expect_ok();
+    }
+    former.cloud().settle();
+    let (before, after, now) =
+        (&former.setup().store, &restored.setup().store, restored.clock().now());
+    let done = ops::erase_again(before, after, now).await.unwrap();
+    let kept = vec![last.user().user_id];
+    assert_eq!(done, ErasedAgain { erased: vec![erased.user_id], kept: kept.clone() });
+    assert!(after.user(erased.user_id).await.unwrap().is_none());
+    let audit = last.get("/audit").await.expect_ok()["audit"].clone();
+    let entry = &audit[0];
+    assert_eq!(
+        (&entry["action"], &entry["targetID"]),
+        (&json!("USER_DELETED"), &json!(erased.user_id))
+    );
+    assert_eq!(entry["actorID"], json!(admin.user().user_id));
+    let again = ops::erase_again(before, after, now).await.unwrap();
+    assert_eq!(again, ErasedAgain { erased: vec![], kept });
 }

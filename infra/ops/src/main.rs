@@ -17,6 +17,7 @@ const USAGE: &str = "cargo ops <dev|staging|prod|local> …
     bootstrap <file.json>         creates the first committee and super admin, who gets a mail
     canary                        creates the account that the canary signs in with
     smoke <url>                   tests a deployed URL as a client, such as https://…/api/v1
+    erase-again <table>           erases accounts that a restore brought back, by the audit of the table before
     reseal                        seals secrets at rest under the newest sealing key
     dead-letters [replay [key]]   lists or retries work that failed for a day
     sms-attributes <role> [limit] turns on delivery receipts of text messages; limit: dollars a month";
@@ -72,6 +73,7 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
                 resealed.done, resealed.unreadable
             ))
         }
+        ["erase-again", table] => erase_again(stage, table).await,
         ["dead-letters"] => dead_letters(stage).await,
         ["dead-letters", "replay"] => replay(stage, None).await,
         ["dead-letters", "replay", pk] => replay(stage, Some(pk)).await,
@@ -140,6 +142,19 @@ async fn bootstrap(stage: Stage, file: &str) -> Result<String, String> {
         "Created. {email} gets a mail with a code that sets the first password, valid for ten minutes. Request another code with \
          GET /users/reset-password?sendMethode=email&email={email}."
     ))
+}
+
+async fn erase_again(stage: Stage, table: &str) -> Result<String, String> {
+    let mut settings = settings(stage, environment(), "users").await?;
+    let restored = setup_of(settings.clone(), &[]).await?.store;
+    settings.insert("RECORDS_TABLE".to_owned(), table.to_owned());
+    let former = setup_of(settings, &[]).await?.store;
+    let done = ops::erase_again(&former, &restored, Clock::default().now()).await;
+    let done = done.map_err(|failure| format!("Erasing stopped: {failure:?}."))?;
+    let kept =
+        done.kept.iter().map(|id| format!("{id} is the last super admin: make another one.\n"));
+    let lines = done.erased.iter().map(|id| format!("erased {id}\n")).chain(kept);
+    Ok(format!("{}{} accounts were erased again.", lines.collect::<String>(), done.erased.len()))
 }
 
 async fn smoke(stage: Stage, url: &str) -> Result<String, String> {
@@ -214,10 +229,21 @@ async fn setup_in(
     function: &str,
     keys: &[Key],
 ) -> Result<Setup, String> {
+    setup_of(settings(stage, environment, function).await?, keys).await
+}
+
+async fn settings(
+    stage: Stage,
+    environment: HashMap<String, String>,
+    function: &str,
+) -> Result<HashMap<String, String>, String> {
     let mut settings = stage.settings(environment, function)?;
     settings.extend(stage.tables(&parameters(stage)?).await?);
-    let settings = settings.into_iter().collect();
-    let startup = Startup::read(settings, keys).await;
+    Ok(settings)
+}
+
+async fn setup_of(settings: HashMap<String, String>, keys: &[Key]) -> Result<Setup, String> {
+    let startup = Startup::read(settings.into_iter().collect(), keys).await;
     startup.and_then(Setup::new).map_err(|problem| problem.to_string())
 }
 
