@@ -14,6 +14,11 @@ impl World {
     /// Runs the dispatcher and the worker, in turn, until the stream has no more records.
     pub async fn deliver(&self) {
         self.cloud.settle();
+        self.deliver_early().await;
+    }
+
+    /// As [`World::deliver`], although stale reads may not show yet what was written.
+    pub async fn deliver_early(&self) {
         while delivery::deliver(&self.cloud, &self.consumers).await.expect("the stream answers") > 0
         {
         }

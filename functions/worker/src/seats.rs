@@ -231,14 +231,15 @@ impl Worker {
     /// that it waits for: it may be active again.
     pub(crate) async fn copy_account(&self, id: UserId) -> Result<(), Error> {
         let Services { store, clock, .. } = &*self.0;
+        let now = clock.now();
         // Before the account: a change in between makes the work due again.
-        let Some(changes) = store.changes_to_copy(id).await? else {
+        let Some(copy) = store.account_copy(id, now).await? else {
             return Ok(());
         };
         let Some(user) = store.user(id).await? else {
-            return Ok(store.finish_copy(id, changes).await?);
+            return Ok(store.finish_copy(id, &copy, now).await?);
         };
-        let (person, now) = (Registrant::from(&user), clock.now());
+        let person = Registrant::from(&user);
         let states = &RegistrationState::ALL;
         let listed =
             all_pages(
@@ -254,7 +255,7 @@ impl Worker {
                 self.process_seats(course).await?;
             }
         }
-        Ok(store.finish_copy(id, changes).await?)
+        Ok(store.finish_copy(id, &copy, now).await?)
     }
 
     async fn copy_person(

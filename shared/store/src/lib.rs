@@ -64,7 +64,7 @@ pub use messages::{
     sms_lists::Senders,
 };
 pub use registrations::{
-    FullRegistration, PersonRule, SeatRule, Standing, answers_fit,
+    AccountCopy, FullRegistration, PersonRule, SeatRule, Standing, answers_fit,
     lists::{RegistrationOrder, Waiting},
 };
 pub use setup::Setup;

@@ -7,6 +7,8 @@
 
 pub(crate) mod lists;
 
+use std::time::Duration;
+
 use domain::{
     CourseId, Instant, UserId,
     course::{CourseState, CourseSummary},
@@ -121,6 +123,20 @@ fn full(
     }))
 }
 
+/// The due time of a copy that was not begun: before any other work.
+const AT_ONCE: i64 = 0;
+
+/// After this time the indexes list registrations that were made just before the account changed: it is copied once more, in
+/// a second pass.
+const SECOND_PASS_DELAY: Duration = Duration::from_secs(60);
+
+/// A copy of an account to its registrations.
+#[derive(Debug, Clone, Copy)]
+pub struct AccountCopy {
+    changes: u64,
+    is_second_pass: bool,
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Registered {
@@ -209,17 +225,35 @@ impl Store {
         }
     }
 
-    /// The number of changes of the account `user` that registrations copy, if they are to be copied.
-    pub async fn changes_to_copy(&self, user: UserId) -> Result<Option<u64>, StoreError> {
+    /// What is to be copied of the account `user` at `now`, if something is.
+    pub async fn account_copy(
+        &self,
+        user: UserId,
+        now: Instant,
+    ) -> Result<Option<AccountCopy>, StoreError> {
         let registered: Option<Registered> = self.get(&keys::registered(user)).await?;
-        Ok(registered.filter(|one| one.due_at.is_some()).map(|one| one.changes))
+        Ok(registered.and_then(|one| {
+            let due_at = one.due_at.filter(|at| *at <= now.unix_milliseconds())?;
+            Some(AccountCopy { changes: one.changes, is_second_pass: due_at != AT_ONCE })
+        }))
     }
 
-    /// Records that the account `user` was copied to its registrations after `changes` changes. Does nothing when there
-    /// were more since.
-    pub async fn finish_copy(&self, user: UserId, changes: u64) -> Result<(), StoreError> {
+    /// Records that `copy` of the account `user` was done at `now`. Schedules the second pass after the first one. Does
+    /// nothing when the account has changed since.
+    pub async fn finish_copy(
+        &self,
+        user: UserId,
+        copy: &AccountCopy,
+        now: Instant,
+    ) -> Result<(), StoreError> {
         let update = Write::at(&keys::registered(user)).when("changes = :changes");
-        let update = update.number(":changes", changes).expression("REMOVE duePk, dueAt");
+        let update = update.number(":changes", copy.changes);
+        let update = if copy.is_second_pass {
+            update.expression("REMOVE duePk, dueAt")
+        } else {
+            let again = now.after(SECOND_PASS_DELAY).unix_milliseconds();
+            update.expression("SET dueAt = :again").number(":again", again)
+        };
         self.apply(update).await?;
         Ok(())
     }
@@ -300,8 +334,7 @@ impl Transaction {
         let update = Write::at(&keys::registered(user))
             .expression("SET duePk = :list, dueAt = :now ADD changes :one")
             .text(":list", DueList::Courses.name())
-            // Before any other work: the time does not matter.
-            .number(":now", 0)
+            .number(":now", AT_ONCE)
             .number(":one", 1);
         self.update(Part::Registered, update);
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cloud::faults::{Fault, Mode};
 use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
@@ -152,6 +153,23 @@ async fn changed_account_is_copied_until_the_course_has_ended() {
     let path = format!("/users/{}", member.user().user_id);
     member.put(&path, json!({ "name": "Sana" })).await.expect_ok();
     course.world.deliver().await;
+    assert_eq!(course.seen(&member).await["person"]["name"], "Rim");
+}
+
+#[tokio::test]
+async fn account_is_copied_to_a_registration_that_the_index_listed_late() {
+    let course = Course::with(automatic(5, 0)).await;
+    course.world.cloud().settle();
+    let stale = Fault { delay_ms: Some(600_000), ..Fault::new(Mode::Stale) };
+    course.world.inject_fault(stale.on("Query"));
+    let (member, _) = course.registered().await;
+    let path = format!("/users/{}", member.user().user_id);
+    member.put(&path, json!({ "name": "Rim" })).await.expect_ok();
+    course.world.deliver_early().await;
+    course.world.clear_faults();
+    assert_eq!(course.seen(&member).await["person"]["name"], "Amina");
+    course.world.clock().advance(Duration::from_secs(60));
+    course.world.sweep().await;
     assert_eq!(course.seen(&member).await["person"]["name"], "Rim");
 }
 
