@@ -128,6 +128,7 @@
 //! | the same | the settings or the course change between the reads and the transaction | their number of changes is a condition | `registrations/promotion.rs::concurrent_changes_keep_counters_equal_to_registrations` |
 //! | waiting list | the record of the stream is lost | the seats are due: the sweep promotes | `registrations/promotion.rs::sweep_promotes_what_the_stream_has_missed` |
 //! | copy of the account in a registration | the account changes between the read and the transaction | its number of changes is a condition | `registrations/promotion.rs::changed_account_is_copied_until_the_course_has_ended` |
+//! | registrations of a changed account | the index does not list one of them yet | they are listed again a minute later | `registrations/promotion.rs::account_is_copied_to_a_registration_that_the_index_listed_late` |
 //! | registrations of an export | stale: a state has changed since | each is read again, strongly consistent, and shown in the state it then has | `registrations/export.rs::export_has_the_requested_states_in_order_of_numbers` |
 //! | usage and daily bytes of a user | conflict of the user's own calls | retried; the quota is a condition | `files/create.rs::fifty_concurrent_files_never_exceed_the_quota` |
 //! | status of a file | the call ends between its steps | every step can be repeated by the sweep | `files/complete.rs::sweep_completes_what_an_interrupted_call_began` |
