@@ -237,11 +237,11 @@ impl Person {
     }
 }
 
-/// The answer to `request`, which is repeated while it is a 503, at most ten times in all: a busy machine leaves too
+/// The answer to `request`, which is repeated while it is a 503, at most thirty times in all: a busy machine leaves too
 /// little time for transactions that conflict.
 pub async fn until_answered(request: impl AsyncFn() -> Answer) -> Answer {
     let mut answer = request().await;
-    for _ in 0..9 {
+    for _ in 0..29 {
         if answer.status != 503 {
             break;
         }

@@ -8,6 +8,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use crate::tables::PARTITION_LIMIT;
+
 /// A service that faults can be injected into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -35,7 +37,7 @@ pub const GET_RECORDS: &str = "GetRecords";
 pub enum Mode {
     /// Responds after `delayMs`.
     Slow,
-    /// Responds with a throttling error.
+    /// Responds with a throttling error, of DynamoDB for a whole table, or for the reason that `error` names.
     Throttle,
     /// Reports a conflict with another transaction. DynamoDB, writes only.
     Conflict,
@@ -46,6 +48,8 @@ pub enum Mode {
     Stale,
     /// Reads the items of a BatchGetItem, or of a Query, up to `delayMs` apart. DynamoDB.
     Torn,
+    /// Throttles requests to partitions that had more than 1,000 write units or 3,000 read units in a second. DynamoDB.
+    Hot,
     /// Delivers each record of the stream repeatedly, late and beside a poisoned one (see `cargo dev`). DynamoDB.
     Stream,
     /// Closes a connection that was idle for `delayMs` when it is used again. Not for cPanel.
@@ -76,7 +80,7 @@ pub struct Fault {
     /// `Mysql::list_databases`; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
-    /// The name of the error of `error`.
+    /// The name of the error of `error`, or of the reason of `throttle`, such as `TableWriteKeyRangeThroughputExceeded`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -104,6 +108,11 @@ impl Fault {
         Self { error: Some(name.to_owned()), ..Self::new(Mode::Error) }
     }
 
+    /// Throttles requests as DynamoDB does those to a partition that gets more than it serves, until cleared.
+    pub fn hot_key() -> Self {
+        Self { error: Some(PARTITION_LIMIT.to_owned()), ..Self::new(Mode::Throttle) }
+    }
+
     /// The delay, or its default.
     pub fn delay(&self) -> Duration {
         let default = if self.mode == Mode::Silent { 0 } else { 3000 };
@@ -125,8 +134,8 @@ impl Fault {
                 Mode::Stale => ["GetItem", "BatchGetItem", "Query"].contains(&operation),
                 Mode::Torn => ["BatchGetItem", "Query"].contains(&operation),
                 Mode::Stream => operation == GET_RECORDS,
-                // Applies to connections.
-                Mode::Reset => false,
+                // Apply to partitions and connections.
+                Mode::Hot | Mode::Reset => false,
                 Mode::Slow | Mode::Throttle | Mode::Refuse | Mode::Silent | Mode::Error => {
                     operation != GET_RECORDS
                 }
@@ -174,6 +183,11 @@ impl Faults {
     pub(crate) fn closes_after(&self, service: Service, idle: Duration) -> bool {
         let is_dead = |fault: &Fault| fault.mode == Mode::Reset && idle >= fault.delay();
         self.take(service, is_dead).is_some()
+    }
+
+    /// Whether a request to a partition is throttled, if it `is_hot`, which is asked only when it matters; counts it down.
+    pub(crate) fn throttles_hot(&self, is_hot: impl Fn() -> bool) -> bool {
+        self.take(Service::Dynamodb, |fault| fault.mode == Mode::Hot && is_hot()).is_some()
     }
 
     /// How late reads get changes, while a fault of kind [`Mode::Stale`] is left.

@@ -225,6 +225,9 @@ impl CloudEndpoint {
         body: &Bytes,
     ) -> Result<Response<Full<Bytes>>, Dropped> {
         self.holds.pass(operation).await;
+        if self.faults.throttles_hot(|| self.tables.is_hot(operation, body)) {
+            return Ok(tables::throttled(operation, body, tables::PARTITION_LIMIT));
+        }
         let lag = self.faults.lag();
         let fault = self.faults.inject_fault(Service::Dynamodb, operation);
         let answer = || self.tables.answer(operation, body, fault.as_ref(), lag);
@@ -236,7 +239,10 @@ impl CloudEndpoint {
                 tokio::time::sleep(fault.delay()).await;
                 Ok(answer().await)
             }
-            Mode::Throttle => Ok(tables::throttled(operation, body)),
+            Mode::Throttle => {
+                let reason = fault.error.as_deref().unwrap_or(tables::TABLE_LIMIT);
+                Ok(tables::throttled(operation, body, reason))
+            }
             Mode::Conflict => Ok(tables::conflict(operation, body)),
             Mode::Partial => Ok(tables::first_of_batch(&self.database, body)),
             Mode::Refuse => Err("injected fault: refuse".into()),
@@ -249,7 +255,7 @@ impl CloudEndpoint {
                 fault.error.as_deref().unwrap_or("InternalServerError"),
                 json!({}),
             )),
-            Mode::Stale | Mode::Torn | Mode::Stream | Mode::Reset => Ok(answer().await),
+            Mode::Stale | Mode::Torn | Mode::Hot | Mode::Stream | Mode::Reset => Ok(answer().await),
         }
     }
 

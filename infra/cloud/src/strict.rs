@@ -27,7 +27,11 @@ use crate::{
     LocalError,
     faults::{Fault, Mode},
     random::SeededRandom,
-    strict::{heat::HeatMeter, held::HeldItems, replica::Replica},
+    strict::{
+        heat::{HeatMeter, RecentUse},
+        held::HeldItems,
+        replica::Replica,
+    },
     tables,
 };
 
@@ -93,6 +97,7 @@ struct State {
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>).
     written: BTreeMap<String, Instant>,
     heat: HeatMeter,
+    recent: RecentUse,
     units: Units,
     random: SeededRandom,
 }
@@ -105,6 +110,7 @@ impl StrictTables {
             lag: None,
             written: BTreeMap::new(),
             heat: HeatMeter::default(),
+            recent: RecentUse::default(),
             units: Units::default(),
             random: SeededRandom::new(0),
         };
@@ -123,6 +129,11 @@ impl StrictTables {
     /// are metered.
     pub(crate) fn hottest(&self) -> Vec<Heat> {
         self.state().heat.hottest()
+    }
+
+    /// Counts a request, and returns whether DynamoDB would throttle one of its partitions.
+    pub(crate) fn is_hot(&self, operation: &str, body: &[u8]) -> bool {
+        self.state().recent.is_over(operation, body)
     }
 
     /// What all requests so far consumed.

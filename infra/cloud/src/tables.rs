@@ -195,12 +195,19 @@ pub(crate) fn dynamodb_error(name: &str, mut body: Value) -> Response<Full<Bytes
     response(status, body.to_string())
 }
 
-/// Transactions report throttling per item, other requests as an exception.
-pub(crate) fn throttled(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
+/// Why DynamoDB throttles a table and a partition
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ThrottlingReason.html>).
+pub(crate) const TABLE_LIMIT: &str = "TableWriteMaxOnDemandThroughputExceeded";
+pub(crate) const PARTITION_LIMIT: &str = "TableWriteKeyRangeThroughputExceeded";
+
+/// Transactions report throttling per item, other requests as an exception with its `reason`.
+pub(crate) fn throttled(operation: &str, body: &[u8], reason: &str) -> Response<Full<Bytes>> {
     if operation.starts_with("Transact") {
         cancelled(body, "ThrottlingError")
     } else {
-        dynamodb_error("ProvisionedThroughputExceededException", json!({}))
+        let reasons = json!([{ "reason": reason, "resource": "arn:aws:dynamodb:::table" }]);
+        let content = json!({ "ThrottlingReasons": reasons });
+        dynamodb_error("ProvisionedThroughputExceededException", content)
     }
 }
 

@@ -66,9 +66,8 @@ impl Throttle {
                 self.remember(key, now, next, known);
                 self.rate_limit(known, now)
             }
-            // DynamoDB throttles the item of a key that is far over any limit. Not remembered, because it may also
-            // have throttled the table.
-            Err(StoreError::Throttled) => {
+            // The key is far over any limit. Not remembered, because the end of its window is not known.
+            Err(StoreError::HotKey) => {
                 let ends = open.map_or_else(|| now.after(self.window), |known| known.ends);
                 self.rate_limit(KnownWindow { ends, count: self.limit + 1 }, now)
             }
@@ -79,7 +78,7 @@ impl Throttle {
         }
     }
 
-    /// While the store is unavailable, each process counts for itself instead of failing every request.
+    /// While the store is unavailable or throttles the whole table, each process counts for itself instead of failing every request.
     fn count_in_memory(&self, key: &str, now: Instant) -> RateLimitState {
         let fresh = KnownWindow { ends: now.after(self.window), count: 1 };
         let next = |former: KnownWindow| {

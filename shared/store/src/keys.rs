@@ -96,7 +96,7 @@
 //! | access | what may happen | why it is harmless | test in `tests/api` |
 //! |---|---|---|---|
 //! | session, user and committee of the caller, in a batch | a transaction between the reads | a session that seems to have ended is read again in a transaction | `edge/faults.rs::session_renewed_between_two_reads_of_a_batch_stays_valid` |
-//! | rate limit | throttled | the key is over its limit: 429 | `edge/limit.rs::throttled_counter_returns_429_unreachable_counter_counts_locally` |
+//! | rate limit | its partition or the table is throttled | the key is over its limit: 429; each process counts for itself | `edge/limit.rs::throttled_key_returns_429_throttled_or_lost_table_counts_locally` |
 //! | `lastActive` | lost, throttled | the time is older by five minutes and never moves back | `auth/check.rs::last_active_moves_at_most_every_five_minutes` |
 //! | counters of attempts | conflict with the sign-ins that release them | retried; what is not released stays counted until the window ends | `auth/login.rs::concurrent_sign_ins_from_one_network_are_not_counted` |
 //! | account, devices and secret of a sign-in, in a batch | changed between the reads and the transaction | the transaction checks the password and uses up the code | `otp/verify.rs::code_used_fifty_times_at_once_signs_in_once` |

@@ -77,8 +77,8 @@ async fn slow_store_returns_503() {
 }
 
 #[tokio::test]
-async fn throttled_store_returns_429() {
-    requests_during_fault(Mode::Throttle, &[429]).await;
+async fn throttled_store_returns_503() {
+    requests_during_fault(Mode::Throttle, &[503]).await;
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The headers of every response, value by value.
 
 use bytes::Bytes;
-use cloud::faults::Mode;
+use cloud::faults::{Fault, Mode};
 use common::ErrorCode;
 use domain::Instant;
 use http::Method;
@@ -68,7 +68,7 @@ async fn constant_headers_are_on_every_status() {
         "postalCode": 1, "primaryEmail": "a@example.org", "primaryPhone": "+21671123456",
     });
     answers.push(admin.post("/committees", committee).await);
-    world.inject(Mode::Throttle);
+    world.inject_fault(Fault::hot_key());
     answers.push(world.anonymous().get("/committees").await);
     world.inject(Mode::Refuse);
     answers.push(world.anonymous().get("/committees").await);

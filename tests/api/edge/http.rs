@@ -149,7 +149,7 @@ async fn faults_are_set_read_and_cleared_over_http() {
     let set = r#"{"dynamodb":{"mode":"refuse","operation":"Query","times":2}}"#;
     assert_eq!(faults(set).await, (200, set.to_owned()));
     assert_eq!((committees().await, committees().await), (503, 200), "a read is tried twice");
-    for mode in ["stale", "torn", "stream", "reset"] {
+    for mode in ["stale", "torn", "hot", "stream", "reset"] {
         let set = format!(r#"{{"dynamodb":{{"delayMs":60000,"mode":"{mode}"}}}}"#);
         assert_eq!(faults(&set).await, (200, set));
         assert_eq!(committees().await, 200, "{mode}");

@@ -141,18 +141,20 @@ async fn head_is_counted_preflight_health_and_media_are_not() {
 }
 
 #[tokio::test]
-async fn throttled_counter_returns_429_unreachable_counter_counts_locally() {
+async fn throttled_key_returns_429_throttled_or_lost_table_counts_locally() {
     let world = World::with(&[("RATE_LIMIT", "3")]).await;
-    world.inject_fault(Fault::new(Mode::Throttle).on("UpdateItem"));
+    world.inject_fault(Fault::hot_key().on("UpdateItem"));
     world.anonymous().get("/nowhere").await.expect_error(ErrorCode::TooManyRequests);
-    world.inject_fault(Fault::new(Mode::Refuse).on("UpdateItem"));
-    let anonymous = world.anonymous();
-    for left in [2, 1, 0] {
-        let answer = anonymous.get("/nowhere").await;
-        answer.expect_error(ErrorCode::NotFound);
-        assert_eq!(remaining(&answer), left);
+    for mode in [Mode::Throttle, Mode::Refuse] {
+        world.inject_fault(Fault::new(mode).on("UpdateItem"));
+        let anonymous = world.anonymous();
+        for left in [2, 1, 0] {
+            let answer = anonymous.get("/nowhere").await;
+            answer.expect_error(ErrorCode::NotFound);
+            assert_eq!(remaining(&answer), left);
+        }
+        anonymous.get("/nowhere").await.expect_error(ErrorCode::TooManyRequests);
     }
-    anonymous.get("/nowhere").await.expect_error(ErrorCode::TooManyRequests);
 }
 
 #[tokio::test]
@@ -167,7 +169,7 @@ async fn local_counting_is_exact() {
 async fn one_throttled_write_does_not_affect_the_next_request() {
     let world = World::new().await;
     let anonymous = world.anonymous();
-    world.inject_fault(Fault::new(Mode::Throttle).on("UpdateItem").times(1));
+    world.inject_fault(Fault::hot_key().on("UpdateItem").times(1));
     anonymous.get("/nowhere").await.expect_error(ErrorCode::TooManyRequests);
     anonymous.get("/nowhere").await.expect_error(ErrorCode::NotFound);
 }

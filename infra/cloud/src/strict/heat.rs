@@ -1,13 +1,50 @@
 //! The write units of each partition of a table or an index
 //! (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html>).
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
 
 use dynoxide::types::item_size;
 use serde_json::Value;
 use store::keys::{IndexSchema, TABLES};
 
-use crate::strict::item_key::ItemKey;
+use crate::{guard, strict::item_key::ItemKey};
+
+/// What a partition serves in a second.
+const MAX_WRITES: u32 = 1_000;
+const MAX_READS: u32 = 3_000;
+
+/// Partitions that are remembered.
+const MAX_PARTITIONS: usize = 10_000;
+
+/// The units of each partition in the present second, each item counted as one, in a transaction as two.
+#[derive(Debug, Default)]
+pub(crate) struct RecentUse(HashMap<(String, String, bool), (Instant, u32)>);
+
+impl RecentUse {
+    /// Counts a request, and returns whether one of its partitions has had more than it serves.
+    pub(crate) fn is_over(&mut self, operation: &str, body: &[u8]) -> bool {
+        let now = Instant::now();
+        let is_recent = |start: Instant| now.duration_since(start) < Duration::from_secs(1);
+        if self.0.len() >= MAX_PARTITIONS {
+            self.0.retain(|_, (start, _)| is_recent(*start));
+        }
+        let units = if operation.starts_with("Transact") { 2 } else { 1 };
+        let mut is_over = false;
+        for (action, resource, key) in guard::of_tables(operation, body) {
+            let is_read = ["GetItem", "Query"].iter().any(|read| action.ends_with(read));
+            let (start, count) = self.0.entry((resource, key, is_read)).or_insert((now, 0));
+            if !is_recent(*start) {
+                (*start, *count) = (now, 0);
+            }
+            *count += units;
+            is_over |= *count > if is_read { MAX_READS } else { MAX_WRITES };
+        }
+        is_over
+    }
+}
 
 /// The write units that one partition has used.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,4 +121,20 @@ fn key_in<'a>(index: &IndexSchema, entry: &'a Value) -> [&'a Value; 2] {
 fn units(item: &Value) -> f64 {
     let bytes = serde_json::from_value(item.clone()).map_or(0, |item| item_size(&item));
     bytes.div_ceil(1024).max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partition_over_its_units_is_throttled_and_no_other() {
+        let mut recent = RecentUse::default();
+        let body = |pk: &str| format!(r#"{{"TableName":"records","Key":{{"pk":{{"S":"{pk}"}}}}}}"#);
+        let (hot, other) = (body("HOT"), body("OTHER"));
+        let over = (0..2_000).filter(|_| recent.is_over("UpdateItem", hot.as_bytes())).count();
+        assert!(over >= 1, "a second has 1,000 writes");
+        assert!(!recent.is_over("UpdateItem", other.as_bytes()));
+        assert!(!recent.is_over("GetItem", hot.as_bytes()), "reads have units of their own");
+    }
 }

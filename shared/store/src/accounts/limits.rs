@@ -34,8 +34,7 @@ impl Store {
     /// window is open: counting is then tried before opening one.
     ///
     /// # Errors
-    /// [`StoreError::Throttled`] when the item receives more requests than DynamoDB serves: the key is far over
-    /// any limit.
+    /// [`StoreError::HotKey`] when the item receives more requests than DynamoDB serves: the key is far over any limit.
     pub async fn count_request(
         &self,
         key: &str,

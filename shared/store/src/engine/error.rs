@@ -11,8 +11,10 @@ use aws_sdk_dynamodb::{
 /// A request to the tables failed. The texts are for logs, not for clients.
 #[derive(Debug)]
 pub enum StoreError {
-    /// DynamoDB throttled the request (partition, table or account limit); nothing was written.
+    /// DynamoDB throttled the request, because of a limit of a table or of the account; nothing was written.
     Throttled,
+    /// DynamoDB throttled the request, because its partition gets more than it serves; nothing was written.
+    HotKey,
     /// Another transaction held an item of this request; nothing was written.
     TransactionConflict,
     /// Concurrent changes made every attempt of an optimistic update fail; nothing was written.
@@ -27,6 +29,7 @@ impl fmt::Display for StoreError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Throttled => out.write_str("the store throttled the request"),
+            Self::HotKey => out.write_str("the store throttled the partition of the request"),
             Self::TransactionConflict => out.write_str("another transaction holds the item"),
             Self::UpdateConflict => out.write_str("concurrent changes made every attempt fail"),
             Self::Unavailable(cause) => write!(out, "the store is unavailable: {cause}"),
@@ -57,7 +60,10 @@ where
                     "ProvisionedThroughputExceededException"
                     | "ThrottlingException"
                     | "RequestLimitExceeded",
-                ) => Self::Throttled,
+                ) => match has_hot_key(service.raw()) {
+                    true => Self::HotKey,
+                    false => Self::Throttled,
+                },
                 Some("TransactionConflictException" | "TransactionInProgressException") => {
                     Self::TransactionConflict
                 }
@@ -73,6 +79,13 @@ where
             _ => Self::Unavailable(cause()),
         }
     }
+}
+
+/// Whether one of the reasons of a throttling error is the limit of a partition
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ThrottlingReason.html>).
+fn has_hot_key(response: &HttpResponse) -> bool {
+    let body = response.body().bytes().unwrap_or_default();
+    String::from_utf8_lossy(body).contains("KeyRangeThroughputExceeded")
 }
 
 impl From<serde_dynamo::Error> for StoreError {

@@ -62,7 +62,7 @@ impl Retries {
         let may_retry = match error {
             StoreError::TransactionConflict => self.count < self.conflicts,
             StoreError::UpdateConflict => self.count < UPDATE_TRIES,
-            StoreError::Throttled | StoreError::Unavailable(_) => {
+            StoreError::Throttled | StoreError::HotKey | StoreError::Unavailable(_) => {
                 self.count < ATTEMPTS && self.start.elapsed() <= MAX_RETRY_TIME
             }
             StoreError::Unexpected(_) => false,
