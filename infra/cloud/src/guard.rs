@@ -19,7 +19,7 @@ pub struct AccessRequest {
     pub action: String,
     /// A table or index (`records`, `records/index/due`), an object key (`files/a/b`), or empty for SNS and SES.
     pub resource: String,
-    /// The partition key of the item, which IAM calls the leading key. A request of several items is one of these for each.
+    /// The partition key of the item, which IAM calls the leading key. A request of several items asks once for each of them.
     pub leading_key: String,
 }
 

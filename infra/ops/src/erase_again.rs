@@ -22,7 +22,7 @@ pub struct ErasedAgain {
 
 /// Erases the accounts in the restored table of `store` whose erasure the audit in `former`, the store with the table
 /// before, has. In the same transaction that entry becomes part of the restored audit: it is the record. It can be
-/// repeated. Accounts that were erased because nobody verified them are not in the audit, and are erased by the sweep.
+/// repeated. The audit has no accounts that were erased because nobody verified them: the worker erases those itself.
 ///
 /// # Errors
 /// When a table does not respond. Accounts that were erased before an error stay so.

@@ -78,7 +78,8 @@ impl Throttle {
         }
     }
 
-    /// While the store is unavailable or throttles the whole table, each process counts for itself instead of failing every request.
+    /// While the store is unavailable or throttles the whole table, each process counts for itself instead of failing every
+    /// request.
     fn count_in_memory(&self, key: &str, now: Instant) -> RateLimitState {
         let fresh = KnownWindow { ends: now.after(self.window), count: 1 };
         let next = |former: KnownWindow| {
