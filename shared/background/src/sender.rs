@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{
-    E164, Instant, Profile, UserId, limits,
+    E164, Instant, UserId, limits,
     outbox::State,
     permissions::Right,
     sms::{Cause, LIFE, SenderId, Sms, Type},
@@ -202,8 +202,7 @@ impl MessageSender {
             Some(_) => Right::SendBulkSms,
             None => Right::SendSms,
         };
-        let is_open = sender.profile == Profile::SuperAdmin
-            || committee.is_some_and(|committee| committee.is_active);
+        let is_open = committee.is_some_and(|committee| sender.may_act_in(&committee));
         let may = sender.is_verified && is_open && sender.rights().may(right, id, committee_id);
         let reason = "the sender may not send it any more";
         Ok((!may).then(|| SendOutcome::failed(Cause::SenderNotAllowed, reason)))

@@ -79,7 +79,7 @@ impl SignedIn {
     /// # Errors
     /// `COMMITTEE_INACTIVE_MESSAGE`.
     pub fn require_active_committee(&self) -> Result<(), ErrorCode> {
-        if self.committee.is_active || self.user.profile == Profile::SuperAdmin {
+        if self.user.may_act_in(&self.committee) {
             Ok(())
         } else {
             Err(ErrorCode::CommitteeInactive)

@@ -8,7 +8,7 @@ pub use self::views::{Account, Card, EditableAccount, OwnAccount, SecretFields};
 
 use crate::{
     CommitteeId, CountryCodes, E164, Email, Instant, Line, Name, Permissions, Phone, Profile,
-    UserId, ValueError, folded, outbox::Recipient, permissions::Rights,
+    UserId, ValueError, committee::Committee, folded, outbox::Recipient, permissions::Rights,
 };
 
 /// Path of the default avatar.
@@ -177,6 +177,11 @@ impl User {
             committee_id: self.committee_id,
             permissions: self.permissions.clone(),
         }
+    }
+
+    /// Whether the account's `committee` is active. Super admins may act for one that is not.
+    pub fn may_act_in(&self, committee: &Committee) -> bool {
+        committee.is_active || self.profile == Profile::SuperAdmin
     }
 
     /// Applies `change`, and raises the version if anything differs.
