@@ -3,8 +3,10 @@
 use std::{
     path::Path,
     sync::{Arc, atomic::AtomicU32},
+    time::Duration,
 };
 
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use cloud::{Cloud, strict::Strictness};
 use common::{Edge, Routes};
 use dev::{
@@ -14,9 +16,9 @@ use dev::{
     pages::Pages,
 };
 use domain::CommitteeId;
-use runtime::Clock;
+use runtime::{Aws, Clock, ConfigError};
 use serde_json::Value;
-use store::Setup;
+use store::{Setup, Store};
 use tempfile::TempDir;
 
 use crate::{PASSWORD, policies};
@@ -79,7 +81,7 @@ impl World {
         for (name, value) in settings {
             all.set(name, *value);
         }
-        let setup = all.setup(Clock::default()).expect("the settings are valid");
+        let setup = own_setup(&all, Clock::default());
         home::bootstrap(&setup, "admin@example.org", &PASSWORD.into())
             .await
             .expect("the bootstrap succeeds");
@@ -114,10 +116,18 @@ impl World {
         for (name, value) in settings {
             all.set(name, *value);
         }
-        let setup = all.setup(self.setup.clock.clone()).expect("the settings are valid");
+        let setup = own_setup(&all, self.setup.clock.clone());
         let edge = edge(&all, &self.cloud, &setup);
         let consumers = consumers(&all, &self.cloud, &setup);
         Self { settings: all, setup, edge, consumers, ..self.clone() }
+    }
+
+    /// Another process, with the time limits of the product.
+    pub fn another_process_in_time(&self) -> Self {
+        let setup_of = |function: &str| {
+            self.settings.setup_of(function, &self.cloud, self.setup.clock.clone())
+        };
+        Self { edge: edge_of(&setup_of).expect("the edge starts"), ..self.clone() }
     }
 
     /// Another process that serves `routes` only.
@@ -192,12 +202,44 @@ impl World {
 
 /// All functions, each with the permissions that the template gives it.
 fn edge(settings: &LocalSettings, cloud: &Cloud, setup: &Setup) -> Edge {
-    edge_of(&|function| settings.setup_of(function, cloud, setup.clock.clone()))
-        .expect("the edge starts")
+    edge_of(&|function| patient_setup(settings, function, cloud, setup)).expect("the edge starts")
 }
 
 /// The functions without routes, each with the permissions that the template gives it.
 fn consumers(settings: &LocalSettings, cloud: &Cloud, setup: &Setup) -> Consumers {
-    Consumers::new(&|function| settings.setup_of(function, cloud, setup.clock.clone()))
+    Consumers::new(&|function| patient_setup(settings, function, cloud, setup))
         .expect("dispatcher and worker start")
+}
+
+fn patient_setup(
+    settings: &LocalSettings,
+    role: &str,
+    cloud: &Cloud,
+    setup: &Setup,
+) -> Result<Setup, ConfigError> {
+    let mut of_role = settings.clone();
+    of_role.set("AWS_ACCESS_KEY_ID", cloud.key_of(role));
+    let setup = settings.setup_of(role, cloud, setup.clock.clone())?;
+    Ok(Setup { store: patient_store(&of_role)?, ..setup })
+}
+
+/// A store whose calls have more time than in the product: a machine that runs many tests is slow, and a lost answer, which
+/// may have taken effect, is to be a fault that a test has injected.
+fn patient_store(settings: &LocalSettings) -> Result<Store, ConfigError> {
+    let settings = settings.settings();
+    let timeouts = TimeoutConfig::builder()
+        .operation_attempt_timeout(Duration::from_secs(4))
+        .operation_timeout(Duration::from_secs(9));
+    let sdk = Aws::new(&settings)?.sdk().clone().into_builder();
+    Ok(Store::new(
+        &sdk.timeout_config(timeouts.build()).build(),
+        settings.required("RECORDS_TABLE")?.to_owned(),
+        settings.required("TRANSIENT_TABLE")?.to_owned(),
+    ))
+}
+
+/// The setup of `settings`, with a [`patient_store`].
+fn own_setup(settings: &LocalSettings, clock: Clock) -> Setup {
+    let setup = settings.setup(clock).expect("the settings are valid");
+    Setup { store: patient_store(settings).expect("the settings are valid"), ..setup }
 }
