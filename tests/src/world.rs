@@ -127,7 +127,9 @@ impl World {
         let setup_of = |function: &str| {
             self.settings.setup_of(function, &self.cloud, self.setup.clock.clone())
         };
-        Self { edge: edge_of(&setup_of).expect("the edge starts"), ..self.clone() }
+        let edge = edge_of(&setup_of).expect("the edge starts");
+        let consumers = Consumers::new(&setup_of).expect("dispatcher and worker start");
+        Self { edge, consumers, ..self.clone() }
     }
 
     /// Another process that serves `routes` only.
