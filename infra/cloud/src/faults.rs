@@ -63,13 +63,20 @@ pub enum Mode {
     Error,
 }
 
+impl Mode {
+    /// Whether the answers to some reads differ, and nothing fails.
+    const fn is_of_reads(self) -> bool {
+        matches!(self, Self::Stale | Self::Torn)
+    }
+}
+
 /// A fault of one service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Fault {
     /// The kind.
     pub mode: Mode,
-    /// The number of requests left to fail; `None`: until cleared.
+    /// The number of requests left to fail, for `stale` and `torn` of those whose answer it changes; `None`: until cleared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
     /// The time of `slow`, `stale`, `torn`, `reset` and `silent` in milliseconds; default 3,000, of `silent` 0; at
@@ -174,9 +181,22 @@ impl Faults {
         self.active().injected.clone()
     }
 
-    /// The fault to inject into this request, if any; counts it down.
+    /// The fault to inject into this request, if any; counts it down, unless [its reads](Self::of_reads) are changed.
     pub fn inject_fault(&self, service: Service, operation: &str) -> Option<Fault> {
-        self.take(service, |fault| fault.applies_to(operation))
+        self.take(service, |fault| fault.applies_to(operation) && !fault.mode.is_of_reads())
+    }
+
+    /// The fault that may change the answer to this operation of DynamoDB. It is counted down by
+    /// [`count_changed`](Self::count_changed).
+    pub(crate) fn of_reads(&self, operation: &str) -> Option<Fault> {
+        let active = self.active();
+        let fault = active.by_service.get(&Service::Dynamodb);
+        fault.filter(|fault| fault.mode.is_of_reads() && fault.applies_to(operation)).cloned()
+    }
+
+    /// Counts an answer that the fault of this `mode` has changed.
+    pub(crate) fn count_changed(&self, mode: Mode) {
+        self.take(Service::Dynamodb, |fault| fault.mode == mode);
     }
 
     /// Whether a connection to `service` that was idle for this time is closed when it is used again; counts it down.

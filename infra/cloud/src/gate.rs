@@ -229,6 +229,13 @@ impl CloudEndpoint {
             return Ok(tables::throttled(operation, body, tables::PARTITION_LIMIT));
         }
         let lag = self.faults.lag();
+        if let Some(fault) = self.faults.of_reads(operation) {
+            let (response, is_changed) = self.tables.read_with(operation, body, &fault, lag).await;
+            if is_changed {
+                self.faults.count_changed(fault.mode);
+            }
+            return Ok(response);
+        }
         let fault = self.faults.inject_fault(Service::Dynamodb, operation);
         let answer = || self.tables.answer(operation, body, fault.as_ref(), lag);
         let Some(fault) = &fault else {

@@ -19,8 +19,8 @@ use std::{
 use bytes::Bytes;
 use dynoxide::Database;
 use http::Response;
-use http_body_util::Full;
-use serde_json::{Value, json};
+use http_body_util::{BodyExt, Collected, Full};
+use serde_json::{Map, Value, json};
 
 pub use self::{heat::Heat, units::Units};
 use crate::{
@@ -168,6 +168,21 @@ impl StrictTables {
         let (units, response) = units::consumed(operation, response).await;
         self.state().units += units;
         response
+    }
+
+    /// As [`answer`](Self::answer) to a read, and whether `fault` has changed what is found: it was there neither when the
+    /// request came nor when it is answered.
+    pub(crate) async fn read_with(
+        &self,
+        operation: &str,
+        body: &Bytes,
+        fault: &Fault,
+        lag: Option<Duration>,
+    ) -> (Response<Full<Bytes>>, bool) {
+        let current = async || found(tables::answer(&self.database, operation, body)).await.0;
+        let before = current().await;
+        let (items, response) = found(self.answer(operation, body, Some(fault), lag).await).await;
+        (response, items != before && items != current().await)
     }
 
     async fn execute(
@@ -332,4 +347,18 @@ fn is_consistent(operation: &str, request: &Value) -> bool {
         }
         _ => request["IndexName"].is_null() && is_set(request),
     }
+}
+
+/// The items in the response to a read, those of a batch in an order of their own, and the response.
+async fn found(response: Response<Full<Bytes>>) -> (Value, Response<Full<Bytes>>) {
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
+    let mut answer: Value = serde_json::from_slice(&body).unwrap_or_default();
+    for list in answer["Responses"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+        if let Some(items) = list.as_array_mut() {
+            items.sort_by_key(Value::to_string);
+        }
+    }
+    let items = json!([answer["Item"], answer["Items"], answer["Responses"]]);
+    (items, Response::from_parts(parts, Full::new(body)))
 }

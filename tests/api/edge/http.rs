@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
+use common::Message;
 use dev::{front, pages::Pages};
 use http::{Request, Response, header};
 use http_body_util::{BodyExt, Full};
@@ -156,4 +157,21 @@ async fn faults_are_set_read_and_cleared_over_http() {
     }
     assert_eq!(faults("{}").await, (200, "{}".to_owned()));
     assert_eq!(faults(r#"{"dynamodb":{"mode":"nonsense"}}"#).await.0, 400);
+}
+
+#[tokio::test]
+async fn fault_of_stale_reads_counts_the_answers_it_changed() {
+    let (world, admin) = World::with_admin().await;
+    let address = start(&world, Some(world.pages())).await;
+    let set = r#"{"dynamodb":{"delayMs":600000,"mode":"stale","times":1}}"#;
+    assert_eq!(ask(address, "PUT", "/_local/faults", set).await.0, 200);
+    let listed = async || ask(address, "GET", "/api/v1/committees", "").await.1;
+    let left = async || ask(address, "GET", "/_local/faults", "").await.1;
+    let before = listed().await;
+    assert_eq!(left().await, set, "nothing has changed since");
+    let path = format!("/committees/{}", admin.user().committee_id);
+    let change = admin.put(&path, json!({ "nameLatin": "Autre nom" })).await;
+    change.expect_success(Message::CommitteeUpdated);
+    assert_eq!((listed().await, left().await), (before, "{}".to_owned()));
+    assert!(listed().await.contains("Autre nom"));
 }
