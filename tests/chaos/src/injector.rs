@@ -23,7 +23,7 @@ use tokio::{
 use crate::client::Service;
 
 /// The run ends after this time, even with fewer faults than wanted.
-const TIMEOUT: Duration = Duration::from_secs(1500);
+const TIMEOUT: Duration = Duration::from_secs(3600);
 /// Faults per hundred responses; each request causes several requests to the cloud.
 const FAULTS_PER_HUNDRED: u64 = 50;
 /// Errors of DynamoDB.
