@@ -123,7 +123,7 @@ impl World {
     }
 
     /// Another process, with the time limits of the product.
-    pub fn another_process_in_time(&self) -> Self {
+    pub fn another_process_with_product_limits(&self) -> Self {
         let setup_of = |function: &str| {
             self.settings.setup_of(function, &self.cloud, self.setup.clock.clone())
         };
@@ -204,16 +204,16 @@ impl World {
 
 /// All functions, each with the permissions that the template gives it.
 fn edge(settings: &LocalSettings, cloud: &Cloud, setup: &Setup) -> Edge {
-    edge_of(&|function| patient_setup(settings, function, cloud, setup)).expect("the edge starts")
+    edge_of(&|function| function_setup(settings, function, cloud, setup)).expect("the edge starts")
 }
 
 /// The functions without routes, each with the permissions that the template gives it.
 fn consumers(settings: &LocalSettings, cloud: &Cloud, setup: &Setup) -> Consumers {
-    Consumers::new(&|function| patient_setup(settings, function, cloud, setup))
+    Consumers::new(&|function| function_setup(settings, function, cloud, setup))
         .expect("dispatcher and worker start")
 }
 
-fn patient_setup(
+fn function_setup(
     settings: &LocalSettings,
     role: &str,
     cloud: &Cloud,
@@ -222,12 +222,12 @@ fn patient_setup(
     let mut of_role = settings.clone();
     of_role.set("AWS_ACCESS_KEY_ID", cloud.key_of(role));
     let setup = settings.setup_of(role, cloud, setup.clock.clone())?;
-    Ok(Setup { store: patient_store(&of_role)?, ..setup })
+    Ok(Setup { store: store_with_more_time(&of_role)?, ..setup })
 }
 
 /// A store whose calls have more time than in the product: a machine that runs many tests is slow, and a lost answer, which
 /// may have taken effect, is to be a fault that a test has injected.
-fn patient_store(settings: &LocalSettings) -> Result<Store, ConfigError> {
+fn store_with_more_time(settings: &LocalSettings) -> Result<Store, ConfigError> {
     let settings = settings.settings();
     let timeouts = TimeoutConfig::builder()
         .operation_attempt_timeout(Duration::from_secs(4))
@@ -240,8 +240,8 @@ fn patient_store(settings: &LocalSettings) -> Result<Store, ConfigError> {
     ))
 }
 
-/// The setup of `settings`, with a [`patient_store`].
+/// The setup of `settings`, with a [`store_with_more_time`].
 fn own_setup(settings: &LocalSettings, clock: Clock) -> Setup {
     let setup = settings.setup(clock).expect("the settings are valid");
-    Setup { store: patient_store(settings).expect("the settings are valid"), ..setup }
+    Setup { store: store_with_more_time(settings).expect("the settings are valid"), ..setup }
 }

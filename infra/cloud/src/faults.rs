@@ -64,7 +64,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Whether the answers to some reads differ, and nothing fails.
+    /// Whether it changes what a read finds, without an error.
     const fn is_of_reads(self) -> bool {
         matches!(self, Self::Stale | Self::Torn)
     }
@@ -181,7 +181,7 @@ impl Faults {
         self.active().injected.clone()
     }
 
-    /// The fault to inject into this request, if any; counts it down, unless [its reads](Self::of_reads) are changed.
+    /// The fault that fails or delays this request, if any; counts it down. Faults of reads: [`of_reads`](Self::of_reads).
     pub fn inject_fault(&self, service: Service, operation: &str) -> Option<Fault> {
         self.take(service, |fault| fault.applies_to(operation) && !fault.mode.is_of_reads())
     }

@@ -237,7 +237,7 @@ impl CloudEndpoint {
             return Ok(response);
         }
         let fault = self.faults.inject_fault(Service::Dynamodb, operation);
-        let answer = || self.tables.answer(operation, body, fault.as_ref(), lag);
+        let answer = || self.tables.answer(operation, body, None, lag);
         let Some(fault) = &fault else {
             return Ok(answer().await);
         };

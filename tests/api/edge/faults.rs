@@ -19,7 +19,7 @@ async fn payload(world: &World) -> Value {
 /// Sends one request of each kind during a fault of `mode`. Each response comes within five seconds, has one of the
 /// `allowed` statuses and no internal detail; unless responses are lost, nothing is written.
 async fn requests_during_fault(mode: Mode, allowed: &[u16]) {
-    let world = World::new().await.another_process_in_time();
+    let world = World::new().await.another_process_with_product_limits();
     let (anonymous, member, admin) = (world.anonymous(), world.member().await, world.admin().await);
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
     let payload = payload(&world).await;
@@ -199,7 +199,7 @@ async fn registration_with_lost_response_succeeds_once() {
 }
 
 async fn registration_with_lost_response(delay: u64) {
-    let world = World::new().await.another_process_in_time();
+    let world = World::new().await.another_process_with_product_limits();
     let payload = payload(&world).await;
     let before = world.items("records").len();
     let mut silent = Fault::new(Mode::Silent).on("TransactWriteItems").times(1);

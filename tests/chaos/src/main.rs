@@ -71,7 +71,7 @@ async fn run(seed: u64, wanted: u64) -> Result<()> {
         ("SMS_PER_COMMITTEE_DAY", &SMS_PER_COMMITTEE.to_string()),
         ("MESSAGE_INTERVAL_SECONDS", "1"),
     ];
-    let world = World::in_folder(&settings).await.another_process_in_time();
+    let world = World::in_folder(&settings).await.another_process_with_product_limits();
     let service = Arc::new(Service::new()?);
     let users = users::all(&world, &service, seed).await;
     let mut injector = Injector::new(&world, &service, seed)?;
