@@ -48,6 +48,8 @@ pub struct Authenticator {
     pub extensions: Vec<u8>,
     /// Bytes after the authenticator data.
     pub extra: Vec<u8>,
+    /// Whether it signs its registration with the new key, which must be ES256.
+    pub attests_itself: bool,
     /// Fields of the client data that differ from those of an honest browser.
     pub client_data: Value,
     /// The public key that it registers, in place of its own.
@@ -83,6 +85,7 @@ impl Authenticator {
             sign_count: 1,
             extensions: Vec::new(),
             extra: Vec::new(),
+            attests_itself: false,
             client_data: json!({}),
             other_key: None,
         }
@@ -124,7 +127,15 @@ impl Authenticator {
         attested.extend(self.other_key.clone().unwrap_or_else(|| self.public_key()));
         let data = self.authenticator_data(AT, &attested);
         // A map of three entries: fmt, attStmt and authData.
-        let mut object = b"\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData".to_vec();
+        let mut object = b"\xa3\x63fmt".to_vec();
+        if self.attests_itself {
+            let hash = Sha256::digest(client_data.as_bytes());
+            object.extend(b"\x66packed\x67attStmt\xa2\x63alg\x26\x63sig");
+            object.extend(cbor_bytes(&self.sign(&[&data[..], &hash[..]].concat())));
+        } else {
+            object.extend(b"\x64none\x67attStmt\xa0");
+        }
+        object.extend(b"\x68authData");
         object.extend(cbor_bytes(&data));
         self.credential(json!({
             "clientDataJSON": encoded(client_data.as_bytes()),

@@ -42,11 +42,11 @@ pub(crate) async fn options(
     let stored = store.passkeys(user.user_id).await?.into_iter();
     let (present, others): (Vec<Passkey>, Vec<Passkey>) =
         stored.partition(|passkey| passkey.is_of(user));
-    let Ceremony { state, options } = passkeys.party.begin_registration(user, &present)?;
+    let Ceremony { challenge, options } = passkeys.party.begin_registration(user, &present);
     // Since the account was read, the series may have risen, and a passkey of the new one been added.
     let removed = others.into_iter().filter(|passkey| passkey.series < user.passkey_series);
     let removed: Vec<Passkey> = removed.collect();
-    let challenge = Challenge::new(state, user.epoch, now);
+    let challenge = Challenge::new(challenge, user.epoch, now);
     let (stored, deleted) = tokio::join!(
         store.put_challenge(person.session.sid, &challenge),
         store.delete_passkeys(&removed)
@@ -76,8 +76,7 @@ pub(crate) async fn register(
     let challenge = passkeys.store.challenge(session.sid).await?;
     let challenge = challenge.filter(|challenge| challenge.is_valid(user.epoch, now));
     let challenge = challenge.ok_or(ErrorCode::PasskeyInvalid)?;
-    let registered =
-        passkeys.party.finish_registration(&challenge.ceremony, &request.credential)?;
+    let registered = passkeys.party.finish_registration(&challenge.ceremony, &request.credential);
     let registered = registered.ok_or(ErrorCode::PasskeyInvalid)?;
     let mut passkey = new_passkey(&user, request.name, registered, now)?;
     let sid = session.sid;

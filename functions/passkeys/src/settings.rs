@@ -19,8 +19,8 @@ pub(crate) fn relying_party(settings: &Settings) -> Result<RelyingParty, ConfigE
     let default = default.as_ref().and_then(Url::host_str);
     let id = settings.optional("PASSKEY_RP_ID").or(default).unwrap_or_default();
     let id = id.trim().to_ascii_lowercase();
-    if !matches!(Host::parse(&id), Ok(Host::Domain(_))) {
-        let problem = "must be a domain, which an IP address is not";
+    if !matches!(Host::parse(&id), Ok(Host::Domain(domain)) if domain == id) {
+        let problem = "must be a domain in ASCII, which an IP address is not";
         return Err(ConfigError::new("PASSKEY_RP_ID", problem));
     }
     let is_of_domain = |host: &str| host == id || host.ends_with(&format!(".{id}"));
@@ -33,7 +33,6 @@ pub(crate) fn relying_party(settings: &Settings) -> Result<RelyingParty, ConfigE
         let problem = "must be https URLs of the domain PASSKEY_RP_ID or of domains below it";
         return Err(ConfigError::new("PASSKEY_ORIGINS", problem));
     }
-    let origins = origins.iter().map(|url| url.origin().ascii_serialization());
-    RelyingParty::new(&id, origins.collect())
-        .map_err(|_| ConfigError::new("PASSKEY_RP_ID", "must be a domain in ASCII"))
+    let origins = origins.iter().map(|url| url.origin().ascii_serialization()).collect();
+    Ok(RelyingParty::new(id, origins))
 }

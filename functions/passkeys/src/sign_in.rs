@@ -34,9 +34,9 @@ pub(crate) async fn options(
     State(passkeys): State<Passkeys>,
     Now(now): Now,
 ) -> ApiResult<SignInOptionsResponse> {
-    let Ceremony { state, options } = passkeys.party.begin_sign_in()?;
+    let Ceremony { challenge, options } = passkeys.party.begin_sign_in();
     let id = SessionId::new(random::id(now));
-    let challenge = Challenge::new(state, 0, now);
+    let challenge = Challenge::new(challenge, 0, now);
     passkeys.store.put_challenge(id, &challenge).await?;
     ok(SignInOptionsResponse { options, token: passkeys.sessions.passkey_step(id, now)? })
 }
@@ -94,7 +94,7 @@ impl Passkeys {
     /// The owner of the credential in `assertion`; when there is none, the identifiers of no account.
     async fn owner_of(&self, assertion: Option<&Assertion>) -> Result<PasskeyOwner, StoreError> {
         let owner = match assertion {
-            Some(assertion) => self.store.passkey_owner(&assertion.credential_id()).await?,
+            Some(assertion) => self.store.passkey_owner(assertion.credential_id()).await?,
             None => None,
         };
         Ok(owner.unwrap_or(PasskeyOwner {

@@ -19,7 +19,7 @@ pub const CHALLENGE_LIFE: Duration = Duration::from_secs(5 * 60);
 pub struct Credential {
     /// The identifier that the authenticator chose, in base64url.
     pub credential_id: String,
-    /// The public key in base64, in the encoding of `identity::passkeys`.
+    /// The public key: a COSE key (RFC 9052 §7) in base64.
     pub public_key: String,
     /// The signature counter of the last sign-in; 0 if the authenticator has none.
     pub sign_count: u32,
@@ -86,7 +86,7 @@ impl From<Passkey> for PasskeyView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Challenge {
-    /// The state of the ceremony in base64, in the encoding of `identity::passkeys`.
+    /// The challenge in base64url.
     pub ceremony: String,
     /// The epoch of the account that registers a passkey; 0 for a sign-in.
     pub epoch: u64,

@@ -1,0 +1,157 @@
+//! The answers of authenticators as browsers send them (<https://www.w3.org/TR/webauthn-3/#sctn-public-key-credential-json>).
+//! Members that are not read here are ignored: unknown ones, and the results of extensions, of which none is asked for.
+
+use data_encoding::BASE64URL_NOPAD;
+use minicbor::{Decoder, data::Type};
+use serde::{Deserialize, Deserializer, de::Error, de::IgnoredAny};
+use serde_json::Value;
+
+/// The flags of authenticator data: person present, person verified, eligible for backup, backed up, attested credential
+/// data and extension data included.
+pub(super) const UP: u8 = 1;
+pub(super) const UV: u8 = 1 << 2;
+pub(super) const BE: u8 = 1 << 3;
+pub(super) const BS: u8 = 1 << 4;
+pub(super) const AT: u8 = 1 << 6;
+const ED: u8 = 1 << 7;
+
+/// `PublicKeyCredential.toJSON()` with the response `R`.
+#[derive(Deserialize)]
+pub(super) struct PublicKeyCredential<R> {
+    pub(super) id: String,
+    #[serde(rename = "rawId")]
+    raw_id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    pub(super) response: R,
+}
+
+impl<R> PublicKeyCredential<R> {
+    /// The bytes of the identifier; `None` when the credential contradicts itself.
+    pub(super) fn checked_id(&self) -> Option<Vec<u8>> {
+        let is_consistent = self.id == self.raw_id && self.kind == "public-key";
+        BASE64URL_NOPAD.decode(self.id.as_bytes()).ok().filter(|_| is_consistent)
+    }
+}
+
+/// The response to the creation of a credential.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AttestationResponse {
+    #[serde(rename = "clientDataJSON", deserialize_with = "base64url")]
+    pub(super) client_data_json: Vec<u8>,
+    #[serde(deserialize_with = "base64url")]
+    pub(super) attestation_object: Vec<u8>,
+    pub(super) transports: Option<Vec<Value>>,
+}
+
+/// The response to a request for an assertion.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AssertionResponse {
+    #[serde(rename = "clientDataJSON", deserialize_with = "base64url")]
+    pub(super) client_data_json: Vec<u8>,
+    #[serde(deserialize_with = "base64url")]
+    pub(super) authenticator_data: Vec<u8>,
+    #[serde(deserialize_with = "base64url")]
+    pub(super) signature: Vec<u8>,
+    /// In base64url. Discoverable credentials have one.
+    pub(super) user_handle: String,
+}
+
+fn base64url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    BASE64URL_NOPAD.decode(text.as_bytes()).map_err(D::Error::custom)
+}
+
+/// What the browser adds to the challenge (<https://www.w3.org/TR/webauthn-3/#dictionary-client-data>).
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ClientData {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) challenge: String,
+    pub(super) origin: String,
+    pub(super) cross_origin: Option<bool>,
+    pub(super) top_origin: Option<IgnoredAny>,
+}
+
+/// What an authenticator states and signs (<https://www.w3.org/TR/webauthn-3/#authenticator-data>).
+pub(super) struct AuthenticatorData<'a> {
+    pub(super) rp_id_hash: &'a [u8; 32],
+    pub(super) flags: u8,
+    pub(super) sign_count: u32,
+    /// Present in registrations.
+    pub(super) attested: Option<Attested<'a>>,
+}
+
+/// A new credential (<https://www.w3.org/TR/webauthn-3/#sctn-attested-credential-data>).
+pub(super) struct Attested<'a> {
+    pub(super) credential_id: &'a [u8],
+    /// A COSE key.
+    pub(super) public_key: &'a [u8],
+}
+
+impl<'a> AuthenticatorData<'a> {
+    /// The data in `bytes`; `None` when they are malformed, or have flags that WebAuthn does not know. Extension data may be
+    /// any map.
+    pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
+        let (rp_id_hash, rest) = bytes.split_first_chunk()?;
+        let (&flags, rest) = rest.split_first()?;
+        let (sign_count, mut rest) = rest.split_first_chunk()?;
+        let mut attested = None;
+        if flags & AT != 0 {
+            let (_aaguid, after) = rest.split_first_chunk::<16>()?;
+            let (length, after) = after.split_first_chunk()?;
+            let length = usize::from(u16::from_be_bytes(*length));
+            let (credential_id, after) = after.split_at_checked(length)?;
+            // §6.1 and §7.1, step 25
+            if !(16..=1023).contains(&length) {
+                return None;
+            }
+            let (public_key, after) = split_item(after, Type::Map)?;
+            attested = Some(Attested { credential_id, public_key });
+            rest = after;
+        }
+        if flags & ED != 0 {
+            (_, rest) = split_item(rest, Type::Map)?;
+        }
+        let is_known = flags & !(UP | UV | BE | BS | AT | ED) == 0;
+        let sign_count = u32::from_be_bytes(*sign_count);
+        (is_known && rest.is_empty()).then_some(Self { rp_id_hash, flags, sign_count, attested })
+    }
+}
+
+/// The CBOR item of type `kind` at the start of `bytes`, and what follows it.
+fn split_item(bytes: &[u8], kind: Type) -> Option<(&[u8], &[u8])> {
+    let mut cbor = Decoder::new(bytes);
+    let is_kind = cbor.datatype().ok()? == kind;
+    cbor.skip().ok().filter(|()| is_kind)?;
+    bytes.split_at_checked(cbor.position())
+}
+
+/// The authenticator data in an attestation object (<https://www.w3.org/TR/webauthn-3/#sctn-generating-an-attestation-object>),
+/// and algorithm and signature if the credential attests itself: browsers keep that although no attestation is asked for
+/// (§5.1.3). Other attestations are refused.
+#[expect(clippy::type_complexity, reason = "read in one place")]
+pub(super) fn attestation(object: &[u8]) -> Option<(&[u8], Option<(i64, &[u8])>)> {
+    let mut cbor = Decoder::new(object);
+    let is_whole = cbor.map().ok()? == Some(3);
+    let format = member(&mut cbor, "fmt")?.str().ok()?;
+    let statement = member(&mut cbor, "attStmt")?;
+    let signature = match (format, statement.map().ok()??) {
+        ("none", 0) => None,
+        ("packed", 2) => {
+            let algorithm = member(statement, "alg")?.i64().ok()?;
+            Some((algorithm, member(statement, "sig")?.bytes().ok()?))
+        }
+        _ => return None,
+    };
+    let data = member(&mut cbor, "authData")?.bytes().ok()?;
+    (is_whole && cbor.position() == object.len()).then_some((data, signature))
+}
+
+/// `cbor` after the member name `name`. Clients write members in the order of CTAP2's canonical CBOR.
+fn member<'a, 'b>(cbor: &'a mut Decoder<'b>, name: &str) -> Option<&'a mut Decoder<'b>> {
+    (cbor.str().ok()? == name).then_some(cbor)
+}
