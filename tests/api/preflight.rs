@@ -84,7 +84,7 @@ async fn problems(world: &World, answers: Answers) -> Vec<String> {
     settings.set("AWS_ENDPOINT_URL", start(answers).await);
     let settings = settings.settings();
     let aws = Aws::new(&settings).unwrap();
-    let api = AwsApi::new(&aws, world.clock(), &settings).unwrap();
+    let api = AwsApi::new(&aws, world.clock());
     let parameters = Parameters::new(&world.setup().aws);
     let environment =
         ["AWS_REGION", "AWS_DEFAULT_REGION"].map(|name| (name.to_owned(), "eu-west-3".to_owned()));

@@ -190,7 +190,7 @@ impl Partition {
 fn api(settings: impl IntoIterator<Item = (&'static str, String)>) -> AwsApi {
     let settings = settings.into_iter();
     let settings: Settings = settings.map(|(name, value)| (name.to_owned(), value)).collect();
-    AwsApi::new(&Aws::new(&settings).unwrap(), &Clock::default(), &settings).unwrap()
+    AwsApi::new(&Aws::new(&settings).unwrap(), &Clock::default())
 }
 
 /// The sort keys of a page, and of its `LastEvaluatedKey` or null; or the error code.

@@ -1,14 +1,10 @@
 //! Signed requests to services of AWS. Operations that are called once in a deployment do not need an SDK crate each.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use aws_sigv4::{
-    http_request::{SignableBody, SignableRequest, SigningSettings, sign},
-    sign::v4::SigningParams,
-};
 use bytes::Bytes;
 use http::{Method, Request, Response};
-use runtime::{Aws, Clock, ConfigError, Settings};
+use runtime::{Aws, Clock};
 
 /// Time-out of one request. Lambda answers an invocation when the function has ended.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -18,23 +14,12 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 pub struct AwsApi {
     aws: Aws,
     pub(crate) clock: Clock,
-    region: String,
-    endpoint: Option<String>,
 }
 
 impl AwsApi {
-    /// The client for the credentials and connections of `aws`, and the settings `AWS_REGION` and `AWS_ENDPOINT_URL`.
-    ///
-    /// # Errors
-    /// When one of them is missing or invalid.
-    pub fn new(aws: &Aws, clock: &Clock, settings: &Settings) -> Result<Self, ConfigError> {
-        let endpoint = settings.url("AWS_ENDPOINT_URL")?;
-        Ok(Self {
-            aws: aws.clone(),
-            clock: clock.clone(),
-            region: settings.required("AWS_REGION")?.to_owned(),
-            endpoint: endpoint.map(|url| url.trim_end_matches('/').to_owned()),
-        })
+    /// The client with the credentials, connections and endpoint of `aws`.
+    pub fn new(aws: &Aws, clock: &Clock) -> Self {
+        Self { aws: aws.clone(), clock: clock.clone() }
     }
 
     /// Sends a request to `service`, signed with Signature Version 4
@@ -51,45 +36,18 @@ impl AwsApi {
         headers: &[(&str, &str)],
         body: Bytes,
     ) -> Result<Response<Bytes>, String> {
-        let url = self.endpoint.clone().unwrap_or_else(|| {
-            // https://docs.aws.amazon.com/general/latest/gr/ses.html
-            let host = if service == "ses" { "email" } else { service };
-            let region = &self.region;
-            format!("https://{host}.{region}.amazonaws.com")
-        });
+        // https://docs.aws.amazon.com/general/latest/gr/ses.html
+        let host = if service == "ses" { "email" } else { service };
+        let url = self.aws.endpoint().map_or_else(
+            || format!("https://{host}.{}.amazonaws.com", self.aws.region()),
+            str::to_owned,
+        );
         let mut request = Request::builder().method(method).uri(format!("{url}{path}"));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let mut request = request.body(body).map_err(|error| error.to_string())?;
-        self.sign(service, &mut request)?;
+        self.aws.sign(service, &mut request, None, self.clock.now())?;
         self.aws.fetch(request, TIMEOUT).await
-    }
-
-    fn sign(&self, service: &str, request: &mut Request<Bytes>) -> Result<(), String> {
-        let identity = self.aws.credentials().clone().into();
-        let params = SigningParams::builder()
-            .identity(&identity)
-            .region(&self.region)
-            .name(service)
-            .time(SystemTime::from(self.clock.now().timestamp()))
-            .settings(SigningSettings::default())
-            .build()
-            .map_err(|error| error.to_string())?
-            .into();
-        let headers = request.headers().iter();
-        let headers =
-            headers.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
-        let signable = SignableRequest::new(
-            request.method().as_str(),
-            request.uri().to_string(),
-            headers,
-            SignableBody::Bytes(request.body()),
-        );
-        let signable = signable.map_err(|error| error.to_string())?;
-        let signed = sign(signable, &params).map_err(|error| error.to_string())?;
-        let (instructions, _) = signed.into_parts();
-        instructions.apply_to_request_http1x(request);
-        Ok(())
     }
 }

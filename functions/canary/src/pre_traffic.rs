@@ -49,7 +49,7 @@ impl PreTraffic {
     /// # Errors
     /// When one of them is missing or invalid.
     pub fn new(startup: &Startup) -> Result<Self, ConfigError> {
-        let api = AwsApi::new(&startup.aws, &startup.clock, &startup.settings)?;
+        let api = AwsApi::new(&startup.aws, &startup.clock);
         let versions = Arc::new(Versions::new(api, &startup.settings)?);
         let visitor = Visitor::of_versions(startup.aws.clone(), Arc::clone(&versions));
         let form = "must be names of functions, separated by commas";

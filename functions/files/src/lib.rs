@@ -80,21 +80,8 @@ impl Files {
     }
 
     /// A link that downloads `file` until `valid_for` has passed.
-    async fn link(
-        &self,
-        file: &File,
-        valid_for: Duration,
-        now: Instant,
-    ) -> Result<String, ApiError> {
-        Ok(self
-            .objects
-            .link(
-                &file_key(file.file_id),
-                file.name.as_str(),
-                file.content_type.code(),
-                valid_for,
-                now,
-            )
-            .await?)
+    fn link(&self, file: &File, valid_for: Duration, now: Instant) -> Result<String, ApiError> {
+        let (key, name, kind) = (file_key(file.file_id), &file.name, file.content_type.code());
+        Ok(self.objects.bucket.link(&key, name.as_str(), kind, valid_for, now)?)
     }
 }

@@ -17,10 +17,7 @@ pub(crate) async fn show(
     Path(id): Path<FileId>,
 ) -> ApiResult<FileResponse> {
     let file = files.own_file(id, person.user.user_id).await?;
-    let url = if file.status == Status::Ready {
-        Some(files.link(&file, LINK_LIFE, now).await?)
-    } else {
-        None
-    };
+    let url =
+        if file.status == Status::Ready { Some(files.link(&file, LINK_LIFE, now)?) } else { None };
     ok(FileResponse { file: file.view(url) })
 }

@@ -113,7 +113,7 @@ pub(crate) async fn export(
     };
     let (short, day) = (&id.to_string()[..8], registrations.zone.local(now).date());
     let name = format!("inscriptions-{short}-{day}.{extension}");
-    let stored = registrations.objects.export(random::id(now), (&name, kind), file.into(), now);
+    let stored = registrations.bucket.export(random::id(now), (&name, kind), file.into(), now);
     let (url, expires_at) = stored.await?;
     // The response contains the link, so the entry is written before it.
     let values = [("format", Value::from(request.format.code())), ("rows", rows.into())];

@@ -29,6 +29,6 @@ pub(crate) async fn show(
     let id = answer.and_then(|answer| answer.file()).ok_or(ErrorCode::FileNotFound)?;
     let file = registrations.store.file(id).await?.ok_or(ErrorCode::FileNotFound)?;
     let (key, name, kind) = (file_key(id), file.name.as_str(), file.content_type.code());
-    let url = registrations.objects.link(&key, name, kind, LINK_LIFE, now).await?;
+    let url = registrations.bucket.link(&key, name, kind, LINK_LIFE, now)?;
     ok(FileResponse { file: file.view(Some(url)) })
 }

@@ -22,7 +22,7 @@ use common::{Cursors, Routes};
 use http::Uri;
 use identity::outbox::OutboxSealer;
 use runtime::{ConfigError, Key};
-use storage::Objects;
+use storage::Bucket;
 use store::{Setup, Store};
 
 use self::export::Zone;
@@ -34,7 +34,7 @@ pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor, Key::Outbox];
 #[derive(Clone)]
 pub(crate) struct Registrations {
     store: Store,
-    objects: Objects,
+    bucket: Bucket,
     cursors: Cursors,
     outbox: OutboxSealer,
     /// Most active registrations of one person.
@@ -56,7 +56,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let host = host.ok_or_else(|| ConfigError::new("PUBLIC_URL", "must be a URL"))?;
     let registrations = Registrations {
         store: setup.store.clone(),
-        objects: Objects::new(&setup.aws, settings)?,
+        bucket: Bucket::new(&setup.aws, settings)?,
         cursors: setup.keys.parse(Key::Cursor)?,
         outbox: setup.keys.parse(Key::Outbox)?,
         max_active: settings.number("REGISTRATIONS_PER_USER", 50)?,

@@ -16,7 +16,7 @@ use identity::{known_passwords, password::Hasher};
 use runtime::{ConfigError, Key};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
-use storage::Objects;
+use storage::Bucket;
 use store::{Setup, Store};
 
 /// The keys that this function reads from SSM.
@@ -32,7 +32,7 @@ pub(crate) struct Users {
     cursors: Cursors,
     hasher: Hasher,
     avatars: own::avatar::Avatars,
-    objects: Objects,
+    bucket: Bucket,
     registration: Registration,
     /// Registrations per network and hour.
     register_per_hour: u64,
@@ -48,14 +48,14 @@ pub(crate) struct Users {
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
     let days = u32::try_from(settings.number("UNPROVED_DAYS", 7)?).unwrap_or(u32::MAX);
-    let objects = Objects::new(&setup.aws, settings)?;
+    let bucket = Bucket::new(&setup.aws, settings)?;
     let users = Users {
         store: setup.store.clone(),
         codes: Codes::new(setup)?,
         cursors: setup.keys.parse(Key::Cursor)?,
         hasher: Hasher::default(),
-        avatars: own::avatar::Avatars::new(objects.clone(), setup.keys.parse(Key::Sealing)?),
-        objects,
+        avatars: own::avatar::Avatars::new(bucket.clone(), setup.keys.parse(Key::Sealing)?),
+        bucket,
         registration: Registration::of(settings)?,
         register_per_hour: settings.number("REGISTER_PER_HOUR", limits::REGISTRATION.max)?,
         unverified_life: DAY.saturating_mul(days),

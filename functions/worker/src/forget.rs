@@ -41,7 +41,7 @@ impl Worker {
         store.delete_devices(id).await?;
         store.delete_passkeys(&store.passkeys(id).await?).await?;
         if erasure.user.avatar != DEFAULT_AVATAR {
-            objects.delete(avatar_key(&erasure.user.avatar)).await?;
+            objects.bucket.delete(avatar_key(&erasure.user.avatar)).await?;
         }
         Ok(store.finish_erasure(&erasure, clock.now()).await?)
     }

@@ -26,7 +26,7 @@ use domain::{
 use identity::password::Hasher;
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
-use storage::{Objects, file_key, upload_key};
+use storage::{Bucket, file_key, upload_key};
 use store::{
     CommitOutcome, NewUser, Outbound, PersonRule, Reservation, SeatRule, Setup, Store, Transaction,
     chunk_pk,
@@ -272,7 +272,7 @@ async fn add_registrations(store: &Store, people: &[User], now: Instant) -> Resu
 }
 
 async fn add_files(setup: &Setup, now: Instant) -> Result<(), LocalError> {
-    let objects = Objects::new(&setup.aws, &setup.settings)?;
+    let bucket = Bucket::new(&setup.aws, &setup.settings)?;
     for file in all::<File>("files", &json!({ "createdAt": now }))? {
         let kind = file.content_type.code();
         let mut content =
@@ -280,7 +280,7 @@ async fn add_files(setup: &Setup, now: Instant) -> Result<(), LocalError> {
         content.resize(usize::try_from(file.size).unwrap_or_default(), b'\n');
         let is_ready = file.status == Status::Ready;
         let key = if is_ready { file_key(file.file_id) } else { upload_key(file.file_id) };
-        let stored = objects.put(&key, kind, None, Bytes::from(content)).await;
+        let stored = bucket.put(&key, kind, None, Bytes::from(content)).await;
         stored.map_err(|error| LocalError::new(format!("The bucket rejected a file: {error}.")))?;
         let id = file.file_id;
         let pending = File { status: Status::Pending, ..file };

@@ -174,10 +174,7 @@ async fn smoke(stage: Stage, url: &str) -> Result<String, String> {
 }
 
 async fn preflight(stage: Stage) -> Result<String, String> {
-    let settings = stage.settings(environment(), "users")?;
-    let settings = settings.into_iter().collect();
-    let api = AwsApi::new(&aws(stage)?, &Clock::default(), &settings);
-    let api = api.map_err(|problem| problem.to_string())?;
+    let api = AwsApi::new(&aws(stage)?, &Clock::default());
     report(&ops::preflight(&api, &parameters(stage)?, stage, &environment()).await)
 }
 

@@ -36,6 +36,7 @@ mod logs;
 #[cfg(feature = "ssm")]
 mod parameters;
 mod settings;
+mod signing;
 mod startup;
 
 pub use clock::Clock;
@@ -117,7 +118,17 @@ impl Aws {
         &self.config
     }
 
-    /// The credentials, to sign presigned POST policies, which the SDK does not support.
+    /// The region of the function.
+    pub fn region(&self) -> &str {
+        self.config.region().map(Region::as_ref).unwrap_or_default()
+    }
+
+    /// The URL of all services, without a final slash, in place of those of AWS.
+    pub fn endpoint(&self) -> Option<&str> {
+        self.config.endpoint_url()
+    }
+
+    /// The credentials, to sign POST policies of S3, which the SDK does not support.
     pub const fn credentials(&self) -> &Credentials {
         &self.credentials
     }

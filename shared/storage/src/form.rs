@@ -1,19 +1,16 @@
 //! Presigned requests: clients upload to the bucket and download from it directly, so no file passes
 //! through a function.
 
-use std::{
-    collections::BTreeMap,
-    time::{Duration, SystemTime},
-};
+use std::{collections::BTreeMap, time::Duration};
 
-use aws_sdk_s3::presigning::PresigningConfig;
+use bytes::Bytes;
 use domain::Instant;
-use http::HeaderValue;
+use http::{HeaderValue, Method};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::{Objects, StorageError, rejected};
+use crate::{Bucket, StorageError, rejected};
 
 /// The longest validity of a form or a link.
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -33,7 +30,7 @@ pub struct Form {
     pub fields: BTreeMap<String, String>,
 }
 
-impl Objects {
+impl Bucket {
     /// Presigns an upload of a file of exactly `size` bytes to `key`. The form can be used repeatedly until
     /// `valid_for` has passed; each use overwrites the object. S3 stores `content_type` without checking the
     /// content against it.
@@ -49,7 +46,7 @@ impl Objects {
         now: Instant,
     ) -> Result<Form, StorageError> {
         let conditions = vec![
-            json!({ "bucket": self.bucket }),
+            json!({ "bucket": self.name }),
             json!({ "key": key }),
             json!({ "Content-Type": content_type }),
             json!(["content-length-range", size, size]),
@@ -67,7 +64,7 @@ impl Objects {
     /// # Errors
     /// [`StorageError::Rejected`] when `content_type` is no valid header value, or `valid_for` is not between
     /// one second and one week.
-    pub async fn link(
+    pub fn link(
         &self,
         key: &str,
         name: &str,
@@ -76,18 +73,17 @@ impl Objects {
         now: Instant,
     ) -> Result<String, StorageError> {
         HeaderValue::from_str(content_type).map_err(rejected)?;
-        let presigning = PresigningConfig::builder()
-            .start_time(SystemTime::from(now.timestamp()))
-            .expires_in(check_validity(valid_for)?)
-            .build()
-            .map_err(rejected)?;
-        let request = self.client.get_object().bucket(&self.bucket).key(key);
-        let link = request
-            .response_content_disposition(disposition(name, content_type))
-            .response_content_type(content_type)
-            .presigned(presigning)
-            .await?;
-        Ok(link.uri().to_owned())
+        let encoded = |text: &str| utf8_percent_encode(text, NOT_UNRESERVED).to_string();
+        let object = format!(
+            "{key}?response-content-disposition={}&response-content-type={}",
+            encoded(&disposition(name, content_type)),
+            encoded(content_type)
+        );
+        let mut request =
+            self.request(Method::GET, &object).body(Bytes::new()).map_err(rejected)?;
+        let valid_for = Some(check_validity(valid_for)?);
+        self.aws.sign("s3", &mut request, valid_for, now).map_err(rejected)?;
+        Ok(request.uri().to_string())
     }
 }
 
@@ -99,6 +95,10 @@ fn check_validity(valid_for: Duration) -> Result<Duration, StorageError> {
     }
 }
 
+/// The characters that a query percent-encodes, as signatures require
+/// (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html#create-canonical-request>).
+const NOT_UNRESERVED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// The characters that RFC 8187 percent-encodes: all but `attr-char`.
 const NOT_ATTR_CHAR: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'!')

@@ -1,9 +1,10 @@
 //! Stores files in S3 and turns uploaded pictures into avatars.
 //!
-//! Methods of [`Objects`] that send a request fail with [`StorageError::Unavailable`] when S3 does not respond,
+//! Methods of [`Bucket`] and [`Objects`] that send a request fail with [`StorageError::Unavailable`] when S3 does not respond,
 //! responds with 429 or 5xx, or fails during a copy, and with [`StorageError::Rejected`] on any other error response.
 
 pub mod avatar;
+mod bucket;
 mod form;
 mod policy;
 mod upload;
@@ -19,17 +20,11 @@ use aws_sdk_s3::{
     error::{ProvideErrorMetadata, SdkError},
 };
 use bytes::Bytes;
-use domain::Instant;
 use runtime::{Aws, ConfigError, Settings, Unavailable};
 
+pub use bucket::{Bucket, KEPT};
 pub use form::Form;
-use policy::PolicySigner;
 pub use upload::{file_key, upload_key};
-
-/// How long the link to an export is valid.
-const EXPORT_LIFE: Duration = Duration::from_secs(5 * 60);
-/// `Cache-Control` of an object that never changes.
-pub const KEPT: &str = "public, max-age=31536000, immutable";
 
 /// The time-out of one operation, the transfer of a hundred megabytes included.
 const TIMEOUT: Duration = Duration::from_secs(8);
@@ -85,14 +80,12 @@ pub struct ObjectHead {
     etag: String,
 }
 
-/// A client for the objects of one bucket. Clones share the connections.
+/// A client for the objects of the bucket. Clones share the connections.
 #[derive(Clone)]
 pub struct Objects {
+    /// The requests without the SDK.
+    pub bucket: Bucket,
     client: Client,
-    bucket: String,
-    /// The URL that forms are posted to.
-    url: String,
-    signer: PolicySigner,
 }
 
 impl Objects {
@@ -101,67 +94,23 @@ impl Objects {
     /// # Errors
     /// When `FILES_BUCKET` is not set.
     pub fn new(aws: &Aws, settings: &Settings) -> Result<Self, ConfigError> {
-        let bucket = settings.required("FILES_BUCKET")?;
-        let sdk = aws.sdk();
-        let region = sdk.region().map(ToString::to_string).unwrap_or_default();
-        // A custom endpoint has no host name per bucket.
-        let url = match sdk.endpoint_url() {
-            Some(endpoint) => format!("{endpoint}/{bucket}/"),
-            None => format!("https://{bucket}.s3.{region}.amazonaws.com/"),
-        };
+        let (bucket, sdk) = (Bucket::new(aws, settings)?, aws.sdk());
         // What is not set here comes from `sdk`: attempts of less than a second.
         let timeouts =
             TimeoutConfig::builder().operation_attempt_timeout(TIMEOUT).operation_timeout(TIMEOUT);
         let config = Builder::from(sdk)
-            .force_path_style(sdk.endpoint_url().is_some())
+            .force_path_style(aws.endpoint().is_some())
             .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
             .response_checksum_validation(ResponseChecksumValidation::WhenRequired)
             .retry_config(RetryConfig::disabled())
             .timeout_config(timeouts.build());
-        Ok(Self {
-            client: Client::from_conf(config.build()),
-            bucket: bucket.to_owned(),
-            url,
-            signer: PolicySigner { credentials: aws.credentials().clone(), region },
-        })
-    }
-
-    /// Writes `bytes` to `key`, which S3 serves with `cache_control`, and overwrites an existing object
-    /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html>). After
-    /// [`StorageError::Unavailable`] the object may have been written.
-    pub async fn put(
-        &self,
-        key: &str,
-        content_type: &str,
-        cache_control: Option<&str>,
-        bytes: Bytes,
-    ) -> Result<(), StorageError> {
-        let request = self.client.put_object().bucket(&self.bucket).key(key);
-        let request = request.content_type(content_type).body(bytes.into());
-        let request = request.set_cache_control(cache_control.map(str::to_owned));
-        request.send().await?;
-        Ok(())
-    }
-
-    /// Writes `bytes` below `exports/` under the random `id`, and signs a link by which they are downloaded as `name`. Returns
-    /// the link and its end, five minutes after `now`. A rule of the bucket deletes the object within two days.
-    pub async fn export(
-        &self,
-        id: impl fmt::Display,
-        (name, content_type): (&str, &str),
-        bytes: Bytes,
-        now: Instant,
-    ) -> Result<(String, Instant), StorageError> {
-        let key = format!("exports/{id}");
-        self.put(&key, content_type, None, bytes).await?;
-        let url = self.link(&key, name, content_type, EXPORT_LIFE, now).await?;
-        Ok((url, now.after(EXPORT_LIFE)))
+        Ok(Self { client: Client::from_conf(config.build()), bucket })
     }
 
     /// The content of the object at `key`; `None` when S3 responds with 403 or 404
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html>).
     pub async fn get(&self, key: &str) -> Result<Option<Bytes>, StorageError> {
-        let request = self.client.get_object().bucket(&self.bucket).key(key);
+        let request = self.client.get_object().bucket(&self.bucket.name).key(key);
         let object = async {
             let object = match request.send().await {
                 // Without `s3:ListBucket` S3 answers 403 for a missing object.
@@ -181,7 +130,7 @@ impl Objects {
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html>). The caller needs
     /// `s3:ListBucket`: S3 then responds with 404 for a missing object, so 403 is always an error.
     pub async fn head(&self, key: &str) -> Result<Option<ObjectHead>, StorageError> {
-        let request = self.client.head_object().bucket(&self.bucket).key(key);
+        let request = self.client.head_object().bucket(&self.bucket.name).key(key);
         let object = match request.send().await {
             Err(error) if status(&error) == Some(404) => return Ok(None),
             object => object?,
@@ -191,16 +140,6 @@ impl Objects {
         match (size, object.e_tag) {
             (Some(size), Some(etag)) => Ok(Some(ObjectHead { size, etag })),
             _ => Err(rejected("the object has no content length or no ETag")),
-        }
-    }
-
-    /// Deletes the object at `key`; succeeds when there is none
-    /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html>).
-    pub async fn delete(&self, key: &str) -> Result<(), StorageError> {
-        let request = self.client.delete_object().bucket(&self.bucket).key(key);
-        match request.send().await {
-            Err(error) if status(&error) == Some(404) => Ok(()),
-            deleted => Ok(deleted.map(drop)?),
         }
     }
 }

@@ -36,15 +36,15 @@ impl Objects {
             }
             return Err(unavailable("the upload was replaced while it was moved"));
         }
-        self.delete(&upload).await?;
+        self.bucket.delete(&upload).await?;
         Ok(true)
     }
 
     /// Deletes the upload of the file `id`, then the object at [`file_key`]; in this order, because a copy that begins
     /// after the second deletion would last. Succeeds when there are none.
     pub async fn delete_file(&self, id: FileId) -> Result<(), StorageError> {
-        self.delete(&upload_key(id)).await?;
-        self.delete(&file_key(id)).await
+        self.bucket.delete(&upload_key(id)).await?;
+        self.bucket.delete(&file_key(id)).await
     }
 
     /// Copies the object at `from` that has the ETag `etag`, with its content type, to `to`; `false` when `from` has
@@ -52,9 +52,9 @@ impl Objects {
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html>,
     /// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html>).
     async fn copy(&self, from: &str, etag: &str, to: &str) -> Result<bool, StorageError> {
-        let request = self.client.copy_object().bucket(&self.bucket).key(to);
+        let request = self.client.copy_object().bucket(&self.bucket.name).key(to);
         let request = request
-            .copy_source(format!("{}/{from}", self.bucket))
+            .copy_source(format!("{}/{from}", self.bucket.name))
             .copy_source_if_match(etag)
             .if_none_match("*");
         match request.send().await {

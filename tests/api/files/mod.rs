@@ -70,16 +70,16 @@ async fn content(owner: &Person, id: &str) -> Bytes {
     body
 }
 
-/// The bucket, for a caller with all rights.
-pub(crate) fn bucket(world: &World) -> Objects {
+/// The objects of the bucket, for a caller with all rights.
+pub(crate) fn objects(world: &World) -> Objects {
     Objects::new(&world.setup().aws, &world.setup().settings).unwrap()
 }
 
 /// The sizes of the upload of the file `id` and of the object that is served.
 async fn sizes(world: &World, id: &str) -> [Option<u64>; 2] {
-    let (bucket, id) = (bucket(world), FileId::or_none(id));
-    let upload = bucket.head(&storage::upload_key(id)).await.unwrap();
-    let file = bucket.head(&storage::file_key(id)).await.unwrap();
+    let (objects, id) = (objects(world), FileId::or_none(id));
+    let upload = objects.head(&storage::upload_key(id)).await.unwrap();
+    let file = objects.head(&storage::file_key(id)).await.unwrap();
     [upload, file].map(|object| object.map(|object| object.size))
 }
 

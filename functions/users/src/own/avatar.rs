@@ -16,7 +16,7 @@ use http::header;
 use identity::sealing::Sealer;
 use serde::Serialize;
 use storage::{
-    Objects,
+    Bucket,
     avatar::{self, Avatar},
 };
 use store::{Counter, StoreError, Transaction};
@@ -34,13 +34,13 @@ const MAX_ATTEMPTS: usize = 3;
 /// Processes and stores avatars.
 #[derive(Clone)]
 pub(crate) struct Avatars {
-    objects: Objects,
+    bucket: Bucket,
     sealer: Sealer,
 }
 
 impl Avatars {
-    pub(crate) fn new(objects: Objects, sealer: Sealer) -> Self {
-        Self { objects, sealer }
+    pub(crate) fn new(bucket: Bucket, sealer: Sealer) -> Self {
+        Self { bucket, sealer }
     }
 
     /// Decodes the picture, scales it down and encodes it again, which removes metadata.
@@ -66,13 +66,13 @@ impl Avatars {
     /// Stores `avatar` under `path`.
     async fn store(&self, path: &str, avatar: &Avatar) -> Result<(), ApiError> {
         let (key, bytes) = (avatar_key(path), avatar.bytes.clone().into());
-        Ok(self.objects.put(key, avatar.format.content_type(), Some(storage::KEPT), bytes).await?)
+        Ok(self.bucket.put(key, avatar.format.content_type(), Some(storage::KEPT), bytes).await?)
     }
 
     /// Deletes an avatar that is no longer in use. If that fails, the object stays under a name that cannot be guessed.
     async fn delete(&self, path: &str) {
         if path != DEFAULT_AVATAR
-            && let Err(failure) = self.objects.delete(avatar_key(path)).await
+            && let Err(failure) = self.bucket.delete(avatar_key(path)).await
         {
             tracing::warn!(%failure, "deleting an unused avatar failed");
         }

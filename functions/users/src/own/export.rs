@@ -186,7 +186,7 @@ impl Users {
     async fn export_link(&self, text: Box<RawValue>, now: Instant) -> Result<ExportView, ApiError> {
         let text: Box<str> = text.into();
         let file = ("export.json", "application/json");
-        let stored = self.objects.export(random::id(now), file, String::from(text).into(), now);
+        let stored = self.bucket.export(random::id(now), file, String::from(text).into(), now);
         let (url, expires_at) = stored.await?;
         Ok(ExportView::Link { url, expires_at })
     }
