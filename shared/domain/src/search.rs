@@ -28,7 +28,7 @@ pub fn words(text: &str) -> impl Iterator<Item = Word> {
         .filter(|letter| !is_combining_mark(*letter) && !is_unwritten(*letter))
         .collect();
     let words: Vec<Word> = letters
-        .split(|letter: char| !letter.is_alphanumeric())
+        .split(|letter: char| !unified(letter).is_alphanumeric())
         .map(|word| Word(truncated(word)))
         .filter(|word| is_long_enough(&word.folded()))
         .collect();
