@@ -4,6 +4,9 @@
 //! where the picture was taken. So the declared size is checked before decoding, files whose cost the
 //! decoders do not limit are rejected, and the result is encoded again from pixels.
 //! `tests/worst_pictures` measures the most expensive files of each format.
+//!
+//! An avatar has the colours that a browser shows: `avatar/colours.png` has four uploads in Chromium, as avatars, and as they
+//! are without what this module does.
 
 mod jpeg;
 mod restart;
