@@ -1,4 +1,4 @@
-//! Signed requests without the SDK: the crate of a service is up to a megabyte of a function's package.
+//! Signed requests without the SDK: the crate of a service is some 0.4 MB of a function's package.
 
 use std::time::{Duration, SystemTime};
 
