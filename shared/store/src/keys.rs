@@ -66,6 +66,7 @@
 //! | `PLACE#<committee>` | 25 messages of a batch: 1 unit, 2 when none of the committee waits | 500 chunks, 12,500 messages of one committee |
 //! | `BREAKER#<sha-256>` | request to cPanel: 1 read unit | 3,000 requests, more than the panel serves |
 //! | `AUDIT#<committee>` | audited action in a transaction: 2 units | 500 actions in one committee |
+//! | `PERSON-AUDIT#<user>` | audited action in a transaction: 2 units | 500 actions of or on one person |
 //! | `AUDIT`, 16 shards | audited action: 1 unit | 16 × 1,000 actions in the whole service |
 //! | the same | page: 20 × 0.5 KB = 10 KB in all, at least 0.5 units of each shard | 1,500 to 6,000 pages |
 //! | `SEALED#<key name>` | enrolment, or a secret that is sealed again: 1 unit | 1,000 enrolments in the whole service |

@@ -594,7 +594,8 @@ impl<'a> State<'a> {
     fn copies(&self, promise: &mut Promise) {
         for entry in self.cards("AUDIT#", "AUDIT#") {
             let sk = format!("AUDIT#{}", text(entry, "auditID"));
-            let has_copy = |field| self.at(&format!("USER#{}", text(entry, field)), &sk).is_some();
+            let pk = |field| format!("PERSON-AUDIT#{}", text(entry, field));
+            let has_copy = |field| self.at(&pk(field), &sk).is_some();
             let is_of_user = entry["targetType"] == "USER";
             promise.check(has_copy("actorID") && (!is_of_user || has_copy("targetID")), entry);
         }

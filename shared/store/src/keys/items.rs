@@ -54,8 +54,9 @@ items! {
     // Hashed, because the id of a credential may have 1,023 bytes.
     "owner of a credential of WebAuthn" passkey_owner(credential: &str = hashed(credential))
         Records "PASSKEY#{credential}" "PASSKEY";
+    // The partition keys of both kinds of entries are those that no function may change.
     "audit entry of its actor or target user" audit_of_person(id: UserId, audit: Uuid)
-        Records "USER#{id}" "AUDIT#{audit}" prefix AUDITS;
+        Records "PERSON-AUDIT#{id}" "AUDIT#{audit}" prefix AUDITS;
     "audit entry of a committee" audit_of_committee(committee: CommitteeId, audit: Uuid)
         Records "AUDIT#{committee}" "AUDIT#{audit}";
     "storage usage of a user" usage(id: UserId) Records "USER#{id}" "USAGE";
