@@ -50,7 +50,7 @@ pub(crate) async fn approve(
         let tx = registrations.approval(&mut seen, (state, rule), &writer, &seats, now).await?;
         Ok::<_, ApiError>((tx, seen))
     };
-    let seen = registrations.store.update(approve, refused).await?;
+    let seen = registrations.store.update_seats(approve, refused).await?;
     success(Message::RegistrationApproved, registrations.response(seen).await?)
 }
 

@@ -65,7 +65,7 @@ pub(crate) async fn cancel(
         seen.full.registration = after;
         Ok::<_, ApiError>((tx, seen))
     };
-    let seen = registrations.store.update(cancel, |_| None).await?;
+    let seen = registrations.store.update_seats(cancel, |_| None).await?;
     success(Message::RegistrationCancelled, registrations.response(seen).await?)
 }
 

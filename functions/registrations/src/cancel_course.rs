@@ -55,6 +55,6 @@ pub(crate) async fn cancel_course(
         tx.record_audit(&audit);
         Ok::<_, ApiError>((tx, after))
     };
-    let registration = registrations.store.update(cancel, |_| None).await?;
+    let registration = registrations.store.update_seats(cancel, |_| None).await?;
     success(Message::CourseCancelled, CancelCourseResponse { registration })
 }

@@ -92,7 +92,7 @@ pub(crate) async fn create(
         let tx = registrations.registered(&attempt, &full, now)?;
         Ok::<_, ApiError>((tx, (message(state), attempt.seen(full, &person))))
     };
-    let (message, seen) = registrations.store.update(register, |_| None).await?;
+    let (message, seen) = registrations.store.update_seats(register, |_| None).await?;
     success(message, registrations.response(seen).await?)
 }
 

@@ -65,6 +65,6 @@ pub(crate) async fn reject(
         seen.full.registration = after;
         Ok::<_, ApiError>((tx, seen))
     };
-    let seen = registrations.store.update(reject, |_| None).await?;
+    let seen = registrations.store.update_seats(reject, |_| None).await?;
     success(Message::RegistrationRejected, registrations.response(seen).await?)
 }

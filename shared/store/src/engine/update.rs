@@ -13,17 +13,47 @@ impl Store {
     /// `on_failed` maps the part to an error.
     ///
     /// # Errors
-    /// Those of `attempt` and `on_failed`; [`StoreError::UpdateConflict`] when concurrent changes made every attempt
-    /// fail.
+    /// Those of `attempt` and `on_failed`; [`StoreError::UpdateConflict`] or [`StoreError::TransactionConflict`] when
+    /// concurrent changes made every attempt fail.
     pub async fn update<T, E: From<StoreError>, A: Future<Output = Result<(Transaction, T), E>>>(
         &self,
+        attempt: impl FnMut() -> A,
+        on_failed: impl Fn(Part) -> Option<E>,
+    ) -> Result<T, E> {
+        self.repeated(false, attempt, on_failed).await
+    }
+
+    /// As [`update`](Self::update), for the seats of a course, which a whole class may want at once: transactions that conflict
+    /// with others are repeated until the deadline.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub async fn update_seats<
+        T,
+        E: From<StoreError>,
+        A: Future<Output = Result<(Transaction, T), E>>,
+    >(
+        &self,
+        attempt: impl FnMut() -> A,
+        on_failed: impl Fn(Part) -> Option<E>,
+    ) -> Result<T, E> {
+        self.repeated(true, attempt, on_failed).await
+    }
+
+    async fn repeated<T, E: From<StoreError>, A: Future<Output = Result<(Transaction, T), E>>>(
+        &self,
+        is_contended: bool,
         mut attempt: impl FnMut() -> A,
         on_failed: impl Fn(Part) -> Option<E>,
     ) -> Result<T, E> {
-        let mut retries = Retries::new();
+        let mut retries = Retries::of_update();
         loop {
             let (transaction, result) = attempt().await?;
-            let part = match transaction.commit().await? {
+            let outcome = match is_contended {
+                true => transaction.commit().await?,
+                false => transaction.commit_with(&mut retries).await?,
+            };
+            let part = match outcome {
                 CommitOutcome::Committed => return Ok(result),
                 CommitOutcome::ConditionFailed(part) => part,
             };
