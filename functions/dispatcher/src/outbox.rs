@@ -149,6 +149,9 @@ fn limit(
         Notification::Registration(_) => {
             user.map(|user| Counter::of(limits::REGISTRATION_MAILS, user.user_id))
         }
+        // What causes these is limited.
+        Notification::AccountSuspended { .. }
+        | Notification::AccountErased { is_mailbox_verified: true, .. } => None,
         _ if user.is_some_and(|user| user.is_mailbox_verified) => None,
         other => {
             let key = format!("{} {to}", other.kind());

@@ -52,10 +52,9 @@ impl Files {
             return Err(code.into());
         }
         tx.record_audit(&AuditEntry::of_file(random::id(now), caller, &owner, file, now));
-        let removed = Notification::FileRemoved { file: file.name.clone(), at: now };
-        if owner.is_mailbox_verified {
-            tx.send(&self.outbox.notify(&owner, removed, now)?);
-        }
+        let name = owner.is_mailbox_verified.then(|| file.name.clone());
+        let removed = Notification::FileRemoved { file: name, at: now };
+        tx.send(&self.outbox.notify(&owner, removed, now)?);
         Ok(())
     }
 }

@@ -196,11 +196,13 @@ pub enum Notification {
     AccountErased {
         /// When it was erased.
         at: Instant,
+        /// Whether its mailbox was verified.
+        is_mailbox_verified: bool,
     },
     /// An administrator removed a public file of the account.
     FileRemoved {
-        /// The name of the file.
-        file: FileName,
+        /// The name of the file, for a verified mailbox alone: whoever registered with an address could choose it.
+        file: Option<FileName>,
         /// When it was removed.
         at: Instant,
     },

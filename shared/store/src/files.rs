@@ -20,7 +20,7 @@ use crate::{
 /// An upload that is not complete after this long is discarded.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// How many times their quota a user may announce a day: the bucket keeps old versions of deleted files for 30 days, so
+/// How many times their quota a user may announce a day: the bucket keeps old versions of deleted files for days, so
 /// that without a limit a user who uploads and deletes again and again would fill it.
 const QUOTAS_PER_DAY: u64 = 3;
 

@@ -158,14 +158,31 @@ async fn public_file_is_removed_by_who_may_edit_its_owner() {
     }
     let answer = admin.delete(&format!("/files/{private}")).await;
     answer.expect_error(ErrorCode::FileNotFound);
-    // Also when the owner was suspended before.
+    // Also while the owner is suspended.
     admin.set_active(owner.user().user_id, false).await;
     foreign.delete(&path).await.expect_error(ErrorCode::FileNotFound);
-    admin.set_active(owner.user().user_id, true).await;
     admin.delete(&path).await.expect_success(Message::FileDeleted);
     admin.delete(&path).await.expect_error(ErrorCode::FileNotFound);
     let audit = admin.get("/audit").await.expect_ok()["audit"][0].clone();
     assert_eq!((&audit["action"], &audit["targetID"]), (&json!("FILE_REMOVED"), &json!(shown)));
-    let mail = world.mails(owner.user().email.as_str()).await[0]["text"].to_string();
-    assert!(mail.contains("a.pdf"), "{mail}");
+}
+
+#[tokio::test]
+async fn owner_is_told_of_a_removed_file_and_its_name_if_verified() {
+    let (world, admin) = World::with_admin().await;
+    let unverified = NewPerson::with(Profile::Member).unverified();
+    for (new, is_named) in [(NewPerson::with(Profile::Member), true), (unverified, false)] {
+        // An administrator can vouch for a person, but not for their mailbox.
+        let id = world.person(new).await.user().user_id;
+        admin.change_member(id, json!({ "isVerified": true })).await;
+        let owner = world.signed_in(world.user(id).await).await;
+        let mut public = payload("a.pdf", 5);
+        public["visibility"] = json!("public");
+        public["contentType"] = json!("application/pdf");
+        let id = uploaded_file(&owner, public, b"hallo").await;
+        admin.delete(&format!("/files/{id}")).await.expect_success(Message::FileDeleted);
+        let mail = world.mails(owner.user().email.as_str()).await[0].clone();
+        assert_eq!(mail["subject"], "Un de vos fichiers Halqa a été supprimé");
+        assert_eq!(mail["text"].to_string().contains("a.pdf"), is_named, "{mail}");
+    }
 }

@@ -271,6 +271,28 @@ async fn five_wrong_codes_end_the_step_ten_block_all_but_recovery_codes() {
 }
 
 #[tokio::test]
+async fn thirty_wrong_codes_of_a_day_block_all_but_recovery_codes() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let (member, totp_app) = enrolled(&world).await;
+    for _ in 0..3 {
+        for _ in 0..2 {
+            let step = otp_step(&world, &member).await;
+            for _ in 0..5 {
+                verify(&step, "abcdef").await.expect_error(ErrorCode::OtpInvalid);
+            }
+        }
+        world.clock().advance(Duration::from_secs(3600));
+    }
+    let step = otp_step(&world, &member).await;
+    let refused = verify(&step, &totp_app.code(&world)).await;
+    refused.expect_error(ErrorCode::TooManyAttempts);
+    assert!(refused.header("retry-after").parse::<u64>().unwrap() > 3600);
+    step.post("/otp/verify", json!({ "recoveryCode": totp_app.recovery_codes[0] }))
+        .await
+        .expect_created();
+}
+
+#[tokio::test]
 async fn wrong_recovery_codes_of_one_network_lock_out_no_other() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let (member, totp_app) = enrolled(&world).await;

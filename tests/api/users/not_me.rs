@@ -22,6 +22,9 @@ async fn owner_removes_an_account_that_they_did_not_register() {
     }
     world.clock().advance(Duration::from_secs(3 * 86_400));
     not_me(&world, &code).await.expect_success(Message::AccountRemoved);
+    let audit = world.admin().await.get("/audit").await.expect_ok()["audit"][0].clone();
+    let id = json!(attacker.user().user_id);
+    assert_eq!((&audit["action"], &audit["actorID"]), (&json!("USER_DELETED"), &id));
     attacker.get("/auth/current-user").await.expect_unauthorized();
     assert!(sign_in(&world).await.is_none());
     not_me(&world, &code).await.expect_error(ErrorCode::VerificationInvalid);

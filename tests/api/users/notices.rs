@@ -104,6 +104,21 @@ async fn owner_is_told_of_suspension_and_erasure() {
     assert_eq!(subjects(&world, email).await[0], "Votre compte Halqa est supprimé");
 }
 
+#[tokio::test]
+async fn owner_is_told_of_each_suspension_of_a_day() {
+    let (world, admin) = World::with_admin().await;
+    let member = world.member().await;
+    for _ in 0..12 {
+        for is_active in [false, true] {
+            admin.set_active(member.user().user_id, is_active).await;
+        }
+        world.deliver().await;
+        world.clock().advance(Duration::from_secs(600));
+    }
+    let subjects = subjects(&world, member.user().email.as_str()).await;
+    assert_eq!(subjects, ["Votre compte Halqa est suspendu"; 12]);
+}
+
 async fn mail_of(world: &World, person: &Person) -> Value {
     world.mails(person.user().email.as_str()).await[0].clone()
 }

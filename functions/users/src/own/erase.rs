@@ -95,7 +95,10 @@ impl Users {
         let after = tx.erase(before, now)?;
         let (audit_id, action) = (random::id(now), Action::UserDeleted);
         tx.record_audit(&AuditEntry::of_user(audit_id, actor, action, before, &after, now));
-        let erased = Notification::AccountErased { at: now };
+        let erased = Notification::AccountErased {
+            at: now,
+            is_mailbox_verified: before.is_mailbox_verified,
+        };
         tx.send(&self.codes.outbox().notify(before, erased, now)?);
         Ok(after)
     }

@@ -2,8 +2,13 @@
 
 use axum::extract::State;
 use common::{ApiError, ApiResult, Empty, ErrorCode, Input, Message, Now, input, success, text};
-use domain::{Email, Instant, UserId, code::TypedCode, user::User};
-use identity::code::removal_hash;
+use domain::{
+    Email, Instant, UserId,
+    audit::{Action, AuditEntry},
+    code::TypedCode,
+    user::User,
+};
+use identity::{code::removal_hash, random};
 use store::{Part, Transaction};
 
 use crate::Users;
@@ -33,14 +38,18 @@ pub(crate) async fn remove(
 }
 
 impl Users {
-    /// Erases `user` while `hash` is still that of their removal code.
+    /// Erases `user` while `hash` is still that of their removal code. The audit has it as their own erasure: nobody signed in,
+    /// and an administrator may have promoted the account meanwhile.
     async fn remove(&self, user: User, hash: &str, now: Instant) -> Result<User, ApiError> {
         let invalid = || ApiError::from(ErrorCode::VerificationInvalid);
         let erase = |user: &User, tx: &mut Transaction| {
             if user.removal_code.as_deref() != Some(hash) {
                 return Err(invalid());
             }
-            Ok(tx.erase(user, now)?)
+            let after = tx.erase(user, now)?;
+            let (audit_id, action) = (random::id(now), Action::UserDeleted);
+            tx.record_audit(&AuditEntry::of_user(audit_id, user, action, user, &after, now));
+            Ok(after)
         };
         let condition_error = |part| match part {
             Part::User => invalid(),

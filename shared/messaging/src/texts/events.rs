@@ -192,7 +192,7 @@ pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -
                 "Si vous pensez que c’est une erreur, adressez-vous à l’administrateur de votre comité.",
             ],
         ),
-        Notification::AccountErased { at } => event(
+        Notification::AccountErased { at, .. } => event(
             "Votre compte Halqa est supprimé",
             "Votre compte Halqa a été supprimé",
             *at,
@@ -204,10 +204,15 @@ pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -
         ),
         Notification::FileRemoved { file, at } => event(
             "Un de vos fichiers Halqa a été supprimé",
-            &format!(
-                "Votre fichier public «\u{a0}{}\u{a0}» a été supprimé par un administrateur",
-                file.as_str()
-            ),
+            &match file {
+                Some(file) => format!(
+                    "Votre fichier public «\u{a0}{}\u{a0}» a été supprimé par un administrateur",
+                    file.as_str()
+                ),
+                None => {
+                    "Un de vos fichiers publics a été supprimé par un administrateur".to_owned()
+                }
+            },
             *at,
             "",
             [
