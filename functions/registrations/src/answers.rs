@@ -23,7 +23,7 @@ impl Registrations {
     /// The `stored` answers of `owner` to `questions` with those that are `given`.
     ///
     /// # Errors
-    /// The errors of all fields `answers.<questionID>`, and `ANSWERS_LIMIT_MESSAGE`.
+    /// The errors of all fields `answers.<questionID>` and then `other`, that of another field; and `ANSWERS_LIMIT_MESSAGE`.
     pub(crate) async fn merged_answers(
         &self,
         owner: UserId,
@@ -31,6 +31,7 @@ impl Registrations {
         stored: &[Answer],
         given: &Given,
         clearing: Clearing,
+        other: Option<FieldError>,
     ) -> Result<Vec<Answer>, ApiError> {
         let answers = merged(questions, language, stored, given, clearing);
         let mut errors = Vec::new();
@@ -50,6 +51,7 @@ impl Registrations {
             Ok::<_, StoreError>((!is_usable).then(missing))
         });
         errors.extend(try_join_all(files).await?.into_iter().flatten());
+        errors.extend(other);
         if !errors.is_empty() {
             Err(ApiError::fields(errors))
         } else if answers_fit(&answers) {

@@ -8,6 +8,7 @@ use common::{
 use domain::{
     CourseId, Instant, UserId,
     audit::{Action, AuditValues},
+    course::CourseState,
     registration::{
         Party, RegistrationEvent, RegistrationState,
         RegistrationState::{Cancelled, Confirmed, Expired, Pending, Rejected, Waitlisted},
@@ -114,6 +115,10 @@ impl Seen {
         let settings = &self.course.settings;
         if settings.cancelled_at.is_some() {
             return Err(ErrorCode::CourseCancelled);
+        }
+        // A seat more is a change of the course.
+        if request.add_seat && self.course.course.summary.state == CourseState::Archived {
+            return Err(ErrorCode::CourseArchived);
         }
         if request.version.is_some_and(|version| version != card.version) {
             return Err(ErrorCode::VersionConflict);

@@ -3,7 +3,10 @@
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, Permitted,
-    course_rights::publishable, input, rights::PublishCourses, success, text,
+    course_rights::{may_write, publishable},
+    input,
+    rights::PublishCourses,
+    success, text,
 };
 use domain::{
     CourseId,
@@ -39,7 +42,7 @@ pub(crate) async fn cancel_course(
         let course = publishable(Some(full.course), &publisher.person)?.summary;
         let mut tx = registrations.store.transaction();
         if full.settings.cancelled_at.is_some() {
-            return Ok((tx, full.settings));
+            return Ok((tx, (course, full.settings)));
         }
         let after = RegistrationSettings {
             cancelled_at: Some(now),
@@ -53,8 +56,11 @@ pub(crate) async fn cancel_course(
         let audit =
             AuditEntry::of_registrations(random::id(now), actor, action, &course, values, now);
         tx.record_audit(&audit);
-        Ok::<_, ApiError>((tx, after))
+        Ok::<_, ApiError>((tx, (course, after)))
     };
-    let registration = registrations.store.update_seats(cancel, |_| None).await?;
+    let (course, mut registration) = registrations.store.update_seats(cancel, |_| None).await?;
+    if !may_write(&course, &publisher.person) {
+        registration.join_info = None;
+    }
     success(Message::CourseCancelled, CancelCourseResponse { registration })
 }

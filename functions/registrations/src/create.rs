@@ -150,14 +150,19 @@ impl Registrations {
         let FullCourse { course, questions, settings } = &known.course;
         let wanted = request.language.as_ref();
         let language = form_language(questions, wanted, &course.summary.language);
-        let language = language.map_err(|error| ApiError::field("language", error))?;
+        let is_missing = settings.consent_text.is_some() && !request.consent;
+        let consent = is_missing.then(|| FieldError::new("consent", ValueError::Required));
+        let language = match language {
+            Ok(language) => language,
+            Err(error) => {
+                let errors = [Some(FieldError::new("language", error)), consent];
+                return Err(ApiError::fields(errors.into_iter().flatten().collect()));
+            }
+        };
         let form = (questions.as_slice(), language.as_ref());
         let (owner, given) = (person.user.user_id, &request.answers);
-        let answers = self.merged_answers(owner, form, &[], given, Clearing::Never).await?;
-        if settings.consent_text.is_some() && !request.consent {
-            let error = FieldError::new("consent", ValueError::Required);
-            return Err(ApiError::fields(vec![error]));
-        }
+        let answers =
+            self.merged_answers(owner, form, &[], given, Clearing::Never, consent).await?;
         Ok((language, answers))
     }
 

@@ -5,7 +5,9 @@ use common::{ApiError, ErrorCode};
 use domain::{
     Instant, UserId,
     audit::{Action, AuditEntry, AuditValues},
-    registration::{Registration, RegistrationEvent, RegistrationNotice, RegistrationState, Seats},
+    registration::{
+        MAX_POSITION, Registration, RegistrationEvent, RegistrationNotice, RegistrationState, Seats,
+    },
     user::User,
 };
 use identity::random;
@@ -44,8 +46,11 @@ impl Registrations {
         let (summary, settings) = (&course.course.summary, &course.settings);
         let is_proved = user.is_mailbox_verified;
         let mut notice = RegistrationNotice::new(event, after, summary, settings, is_proved);
-        let is_waiting = after.card.state == RegistrationState::Waitlisted;
-        notice.position = is_waiting.then_some(seats.waiting + 1);
+        // One that is approved stands in the order of numbers, not at the end.
+        let is_last = after.card.state == RegistrationState::Waitlisted
+            && matches!(event, RegistrationEvent::Registered);
+        let place = seats.waiting + 1;
+        notice.position = (is_last && place <= MAX_POSITION.into()).then_some(place);
         tx.send(&self.outbox.notify_registration(user, after, notice, now)?);
         Ok(tx)
     }

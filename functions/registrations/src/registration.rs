@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, InvalidValue, Message, Now, Path,
-    Verified, integer, ok, success, text,
+    ApiError, ApiResult, ErrorCode, FieldError, Fields, FromFields, Input, InvalidValue, Message,
+    Now, Path, Verified, integer, ok, success, text,
 };
 use domain::{
     CourseId, Instant, Patch, UserId,
@@ -120,11 +120,15 @@ impl Registrations {
         let (card, course) = (&registration.card, &seen.course);
         let is_committee = party == Party::Committee;
         let note = if is_committee { request.note() } else { Ok(Patch::Absent) };
-        let note = note.map_err(|invalid| ApiError::field("note", invalid))?;
+        let (note, invalid) = match note {
+            Ok(note) => (note, None),
+            Err(invalid) => (Patch::Absent, Some(FieldError::new("note", invalid))),
+        };
         let form = (course.questions.as_slice(), card.language.as_ref());
         let clearing = if is_committee { Clearing::Any } else { Clearing::Absent };
         let given = &request.answers;
-        let answers = self.merged_answers(card.user_id, form, answers, given, clearing).await?;
+        let answers =
+            self.merged_answers(card.user_id, form, answers, given, clearing, invalid).await?;
         if !card.state.is_active() {
             return Err(ErrorCode::RegistrationEnded.into());
         }

@@ -8,7 +8,8 @@ use domain::{
     CommitteeId, CourseId, Instant, UserId,
     course::{CourseState, CourseSummary},
     registration::{
-        Party, Registrant, Registration, RegistrationEvent, RegistrationNotice, RegistrationState,
+        Party, Registrant, Registration, RegistrationCard, RegistrationEvent, RegistrationNotice,
+        RegistrationState,
         RegistrationState::{Cancelled, Confirmed, Expired, Pending, Waitlisted},
         Seats,
     },
@@ -54,8 +55,8 @@ impl Worker {
                 self.promote_first(&full, &seats, now).await?
             };
             if !has_more {
-                self.delete_old_data(course, now).await?;
-                let next = self.next_work(course, &seats, now);
+                let old = self.delete_old_data(course, now).await?;
+                let next = self.next_work(course, &seats, now).into_iter().chain(old).min();
                 return Ok(store.reschedule_seats(id, &seats, next).await?);
             }
         }
@@ -179,28 +180,45 @@ impl Worker {
         Ok(tx.commit().await? == CommitOutcome::Committed)
     }
 
-    /// Deletes the answers, and later the personal data, of registrations whose time is over. Every step can be repeated.
-    async fn delete_old_data(&self, course: &CourseSummary, now: Instant) -> Result<(), Error> {
+    /// Deletes the answers, and later the personal data, of registrations whose time is over: it begins with the end of the
+    /// course, without one with its last change, but not before the registration. Every step can be repeated. Returns when the
+    /// next one's time is over.
+    async fn delete_old_data(
+        &self,
+        course: &CourseSummary,
+        now: Instant,
+    ) -> Result<Option<Instant>, Error> {
         let Retention { answers, cards } = self.0.retention;
-        let end = course.end().unwrap_or(course.updated_at);
-        if now < end.after(answers) {
-            return Ok(());
+        let first = course.end().unwrap_or(course.updated_at);
+        if now < first.after(answers) {
+            return Ok(None);
         }
-        let (store, is_anonymous) = (&self.0.store, end.after(cards) <= now);
-        let (order, mut position) = (RegistrationOrder::Number, None);
+        let begin = |card: &RegistrationCard| first.max(card.created_at);
+        let store = &self.0.store;
+        let (order, mut position, mut next) = (RegistrationOrder::Number, None, None);
         loop {
             let (id, states) = (course.course_id, &RegistrationState::ALL);
             let page = store.registrations(id, states, &order, position.as_deref(), PAGE).await?;
-            let cleared = stream::iter(page.items).map(|card| async move {
+            let times = page
+                .items
+                .iter()
+                .flat_map(|card| [answers, cards].map(|time| begin(card).after(time)));
+            next = times.filter(|time| *time > now).chain(next).min();
+            let old = page.items.into_iter().filter(|card| begin(card).after(answers) <= now);
+            let cleared = stream::iter(old).map(|card| async move {
                 let Some(before) = store.registration(id, card.user_id).await? else {
                     return Ok(());
                 };
-                self.clear(&before, is_anonymous, now).await
+                let begin = begin(&before.card);
+                if now < begin.after(answers) {
+                    return Ok(());
+                }
+                self.clear(&before, begin.after(cards) <= now, now).await
             });
             cleared.buffer_unordered(AT_ONCE).try_collect::<()>().await?;
             position = page.last;
             if position.is_none() {
-                return Ok(());
+                return Ok(next);
             }
         }
     }

@@ -85,6 +85,20 @@ async fn consent_is_required_and_kept_with_its_time() {
     }
     let body = member.post(&course.path(""), json!({ "consent": true })).await.expect_created();
     assert_eq!(body["registration"]["consentAt"], body["registration"]["createdAt"]);
+    // All errors of a form are told at once.
+    let asked = json!({
+        "language": "FR", "question": "Attestation ?", "questionType": "FILE", "required": true,
+    });
+    let field = format!("answers.{}", course.ask(asked).await);
+    let consent = ("consent".to_owned(), ErrorCode::FieldRequired.code().to_owned());
+    let other = course.world.member().await;
+    for (answers, code) in [
+        (json!({}), ErrorCode::FieldRequired),
+        (json!({ &field[8..]: "attestation.pdf" }), ErrorCode::FileNotFound),
+    ] {
+        let refused = other.post(&course.path(""), json!({ "answers": answers })).await;
+        assert_eq!(refused.errors(), [(field.clone(), code.code().to_owned()), consent.clone()]);
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Answers and personal data of registrations are deleted when their time is over.
 
 use serde_json::json;
-use tests::{Answer, expect_fields};
+use tests::{Answer, World, expect_fields};
 
 use super::{Course, DAY, automatic};
 
@@ -39,4 +39,29 @@ async fn answers_end_after_a_year_and_names_after_three() {
         &anonymous["person"],
         json!({ "name": "Compte", "lastName": "supprimé", "phone": null }),
     );
+}
+
+#[tokio::test]
+async fn answers_of_a_course_without_dates_end_a_year_after_registration() {
+    let mut course = Course::in_world(World::new().await, automatic(5, 0)).await;
+    let asked = json!({ "language": "FR", "question": "Métier ?", "questionType": "SHORT_REPLY" });
+    let asked = course.ask(asked).await;
+    let shown = course.trainer.get(&format!("/courses/{}", course.id)).await.expect_ok();
+    let mut undated = shown["course"].clone();
+    for date in ["startAt", "endAt"] {
+        undated[date] = json!(null);
+    }
+    undated["courseType"] = json!("SELF_PACED");
+    course.trainer.put(&format!("/courses/{}", course.id), undated).await.expect_ok();
+    course.world.clock().advance(DAY * 400);
+    course.trainer = course.world.signed_in(course.trainer.user().clone()).await;
+    let member = course.world.member().await;
+    let body = json!({ "answers": { &asked: "Soudeuse" } });
+    member.post(&course.path(""), body).await.expect_created();
+    let path = course.path_of(&member);
+    for days in [0, 364] {
+        assert_eq!(seen_after(&course, &path, days).await["answers"][0]["value"], "Soudeuse");
+    }
+    let without_answers = seen_after(&course, &path, 2).await;
+    expect_fields(&without_answers, json!({ "answers": [], "state": "CONFIRMED" }));
 }

@@ -254,7 +254,7 @@ fn textual(question: &Question, kind: QuestionType, text: &str) -> Result<String
         QuestionType::Time => time(text)?,
         QuestionType::Email => text.parse::<Email>()?.to_string(),
         QuestionType::Phone => text.parse::<E164>()?.to_string(),
-        QuestionType::File => text.parse::<FileId>()?.to_string(),
+        QuestionType::File => FileId::or_none(text).to_string(),
         _ => {
             let options = question.wording.options.iter().flatten();
             let chosen = options.into_iter().find(|option| is_same(option.as_str(), text));
