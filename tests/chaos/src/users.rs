@@ -130,6 +130,10 @@ impl VirtualUser {
             };
             self.token = token.clone();
             match (self.profile, self.random.below(100)) {
+                // Rare otherwise, so that a short run might check none.
+                (Profile::SuperAdmin, _) if self.subdomains.is_empty() => {
+                    self.make_subdomain().await;
+                }
                 (_, 0..4) => self.rename(0, &token).await,
                 (_, 4..6) => self.change_password(0, &token).await,
                 (_, 6..8) if tokens.len() > 3 => self.sign_out(0, &token).await,
