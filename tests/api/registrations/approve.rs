@@ -60,3 +60,14 @@ async fn approval_of_a_rejected_registration_admits_it() {
     let body = course.trainer.post(&approve, json!({})).await.expect_ok();
     assert_eq!(body["registration"]["state"], "CONFIRMED");
 }
+
+#[tokio::test]
+async fn approval_with_a_seat_more_is_refused_for_an_archived_course() {
+    let course = Course::with(json!({ "mode": "MANUAL", "capacity": 1 })).await;
+    let (member, _) = course.registered().await;
+    let path = course.path_of(&member);
+    course.trainer.post(&format!("{path}/reject"), json!({})).await.expect_ok();
+    course.trainer.delete(&format!("/courses/{}", course.id)).await.expect_ok();
+    let answer = course.trainer.post(&format!("{path}/approve"), json!({ "addSeat": true })).await;
+    answer.expect_error(ErrorCode::CourseArchived);
+}
