@@ -201,7 +201,8 @@ pub enum Notification {
     },
     /// An administrator removed a public file of the account.
     FileRemoved {
-        /// The name of the file, for a verified mailbox alone: whoever registered with an address could choose it.
+        /// The name of the file; `None` if the mailbox is not verified, because a stranger who registered with its address
+        /// could choose the name.
         file: Option<FileName>,
         /// When it was removed.
         at: Instant,

@@ -2,8 +2,8 @@
 //! keys, user verification, no attestation.
 //!
 //! The steps of §7.1 and §7.2 are taken here. Of the crates for relying parties, `webauthn-rs` needs OpenSSL, and
-//! `webauthn_rp` refuses outputs of extensions that nobody asked for, which §7.1 and §7.2 tell to ignore. Keys and
-//! signatures are those of well-known crates.
+//! `webauthn_rp` refuses outputs of extensions that the relying party has not requested, which it may ignore by §7.1 and
+//! §7.2. `minicbor` reads CBOR; `ed25519-dalek`, `p256` and `ring` verify signatures.
 
 mod answer;
 mod key;
@@ -212,8 +212,8 @@ impl RelyingParty {
         (is_ours && is_answer).then(|| Sha256::digest(json).into())
     }
 
-    /// Whether `data` is for this relying party, of a person who was present and verified, and no flag contradicts another
-    /// or is unknown.
+    /// Whether `data` is for this relying party, of a person who was present and verified, and no flag contradicts
+    /// another.
     fn is_accepted(&self, data: &AuthenticatorData<'_>) -> bool {
         let is_set = |flag| data.flags & flag == flag;
         data.rp_id_hash == Sha256::digest(self.id.as_bytes()).as_slice()

@@ -172,7 +172,7 @@ async fn owner_is_told_of_a_removed_file_and_its_name_if_verified() {
     let (world, admin) = World::with_admin().await;
     let unverified = NewPerson::with(Profile::Member).unverified();
     for (new, is_named) in [(NewPerson::with(Profile::Member), true), (unverified, false)] {
-        // An administrator can vouch for a person, but not for their mailbox.
+        // `isVerified` from an administrator does not verify the mailbox.
         let id = world.person(new).await.user().user_id;
         admin.change_member(id, json!({ "isVerified": true })).await;
         let owner = world.signed_in(world.user(id).await).await;

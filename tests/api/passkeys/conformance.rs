@@ -211,7 +211,8 @@ async fn counter_that_falls_to_zero_is_refused() {
     authenticator.sign_in(&world.anonymous()).await.expect_unauthorized();
 }
 
-/// WebAuthn §7.1 and §7.2 tell to ignore outputs that nobody asked for. Security keys send `credProtect` so (CTAP 2.1 §12.1).
+/// A relying party may ignore outputs that it has not requested (WebAuthn §7.1, §7.2). Security keys may send `credProtect`
+/// unrequested (CTAP 2.1 §12.1).
 #[tokio::test]
 async fn unsolicited_extension_outputs_are_ignored() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;

@@ -85,7 +85,7 @@ async fn consent_is_required_and_kept_with_its_time() {
     }
     let body = member.post(&course.path(""), json!({ "consent": true })).await.expect_created();
     assert_eq!(body["registration"]["consentAt"], body["registration"]["createdAt"]);
-    // All errors of a form are told at once.
+    // A response has all errors of the form.
     let asked = json!({
         "language": "FR", "question": "Attestation ?", "questionType": "FILE", "required": true,
     });

@@ -38,8 +38,8 @@ pub(crate) async fn remove(
 }
 
 impl Users {
-    /// Erases `user` while `hash` is still that of their removal code. The audit has it as their own erasure: nobody signed in,
-    /// and an administrator may have promoted the account meanwhile.
+    /// Erases `user` if `hash` is still that of their removal code. The audit entry names the account itself as actor, because
+    /// the request has no session.
     async fn remove(&self, user: User, hash: &str, now: Instant) -> Result<User, ApiError> {
         let invalid = || ApiError::from(ErrorCode::VerificationInvalid);
         let erase = |user: &User, tx: &mut Transaction| {

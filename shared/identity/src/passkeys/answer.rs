@@ -12,7 +12,7 @@ pub(super) const UP: u8 = 1;
 pub(super) const UV: u8 = 1 << 2;
 pub(super) const BE: u8 = 1 << 3;
 pub(super) const BS: u8 = 1 << 4;
-pub(super) const AT: u8 = 1 << 6;
+const AT: u8 = 1 << 6;
 const ED: u8 = 1 << 7;
 
 /// `PublicKeyCredential.toJSON()` with the response `R`.
@@ -130,11 +130,13 @@ fn split_item(bytes: &[u8], kind: Type) -> Option<(&[u8], &[u8])> {
     bytes.split_at_checked(cbor.position())
 }
 
+/// The algorithm of a self-attestation, and its signature.
+type SelfAttestation<'a> = (i64, &'a [u8]);
+
 /// The authenticator data in an attestation object (<https://www.w3.org/TR/webauthn-3/#sctn-generating-an-attestation-object>),
-/// and algorithm and signature if the credential attests itself: browsers keep that although no attestation is asked for
-/// (§5.1.3). Other attestations are refused.
-#[expect(clippy::type_complexity, reason = "read in one place")]
-pub(super) fn attestation(object: &[u8]) -> Option<(&[u8], Option<(i64, &[u8])>)> {
+/// and its self-attestation, which browsers keep although no attestation is requested (§5.1.3). Other attestations are
+/// refused.
+pub(super) fn attestation(object: &[u8]) -> Option<(&[u8], Option<SelfAttestation<'_>>)> {
     let mut cbor = Decoder::new(object);
     let is_whole = cbor.map().ok()? == Some(3);
     let format = member(&mut cbor, "fmt")?.str().ok()?;

@@ -181,7 +181,7 @@ fn targets_of(case: &Case, floor: &Case) -> Vec<[String; 4]> {
         "sms, list-sms" => 20.0,
         _ => 16.0,
     };
-    // The function has the rules of all time zones and two formats of sheets.
+    // It has more code than the others.
     let start = if case.function == "registrations" { 3.6 } else { 3.5 };
     let mut rows = vec![
         row("start CPU ÷ floor", ratio(START_CPU), start),
