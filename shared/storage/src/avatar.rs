@@ -15,7 +15,7 @@ mod shrink;
 use std::{error::Error, fmt, io::Cursor, panic::catch_unwind};
 
 use image::{
-    DynamicImage, ImageDecoder, ImageFormat, ImageResult, Limits, RgbImage, RgbaImage,
+    DynamicImage, ImageDecoder, ImageFormat, ImageResult, Limits, RgbImage, Rgba, RgbaImage,
     codecs::{
         jpeg::JpegEncoder,
         png::{PngDecoder, PngEncoder},
@@ -153,7 +153,12 @@ fn converted(picture: &RgbaImage, profile: &[u8]) -> Option<RgbaImage> {
         DataColorSpace::Gray => {
             let transform =
                 profile.create_transform_8bit(Layout::Gray, &srgb, Layout::Rgb, options).ok()?;
-            let grey: Vec<u8> = picture.pixels().map(|pixel| pixel.0[0]).collect();
+            // A profile that does not fit the picture is ignored, as browsers do.
+            let grey = |pixel: &Rgba<u8>| {
+                let [red, green, blue, _] = pixel.0;
+                (red == green && green == blue).then_some(red)
+            };
+            let grey: Vec<u8> = picture.pixels().map(grey).collect::<Option<_>>()?;
             let mut colours = vec![0; 3 * grey.len()];
             transform.transform(&grey, &mut colours).ok()?;
             for (pixel, colour) in converted.pixels_mut().zip(colours.chunks_exact(3)) {

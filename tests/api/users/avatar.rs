@@ -71,6 +71,7 @@ async fn field_of_a_form_is_found_whatever_stands_beside_its_name() {
         of(r#"filename="a; name=x.png"; name="avatar""#),
         of(r#"NAME="avatar"; filename="\"; name=x""#),
         of("name=file"),
+        of("name=\"avatar\"; filename=\"Capture d’écran.png\""),
         [empty.as_bytes(), &form("avatar", PICTURE)].concat(),
     ] {
         send(&member, content_type, body).await.expect_success(Message::AvatarUpdated);

@@ -129,7 +129,9 @@ async fn file_in(body: Bytes, content_type: &str) -> Option<Bytes> {
     for _ in 0..MAX_FIELDS {
         let field = form.next_field().await.ok()??;
         let disposition = field.headers().get(header::CONTENT_DISPOSITION);
-        let name = disposition.and_then(|value| field_name(value.to_str().ok()?));
+        // Browsers write the name of the file as UTF-8.
+        let name =
+            disposition.and_then(|value| field_name(&String::from_utf8_lossy(value.as_bytes())));
         if name.is_some_and(|name| ["avatar", "file"].contains(&name.as_str())) {
             let file = field.bytes().await.ok()?;
             if !file.is_empty() {

@@ -17,8 +17,8 @@ pub(super) struct Normalized {
 }
 
 /// `file` with the segments that its pixels, colours and orientation need, without junk between them.
-/// `None` if it has no scan, lacks an end although it has or may have several scans, or lacks restart markers that cannot be
-/// [put back](restart::repaired): the decoder would go on in the wrong place.
+/// `None` if it has no scan, lacks an end although it has or may have several scans, or lacks restart markers or pixels, so
+/// that it cannot be [repaired](restart::repaired): the decoder would go on in the wrong place.
 ///
 /// Where it has a JFIF segment and three components, an Adobe segment is left out: browsers take the components as YCbCr
 /// whatever it says, as JFIF requires (<https://www.w3.org/Graphics/JPEG/jfif3.pdf>).
@@ -47,8 +47,8 @@ pub(super) fn normalized(file: &[u8]) -> Option<Normalized> {
         }
     }
     let has = |marker: [u8; 2], from: &[u8]| from.windows(2).any(|two| two == marker);
-    let has_end = has(EOI, scans);
-    if !has_end && (is_progressive || has(SOS, &scans[2..])) {
+    let has_end = has(EOI, &scan);
+    if !has_end && (is_progressive || has(SOS, &scan[2..])) {
         return None;
     }
     normalized.extend(scan);

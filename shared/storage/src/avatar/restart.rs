@@ -1,5 +1,5 @@
-//! Puts lost restart markers back into the scan of a sequential JPEG (ITU-T T.81): the decoder goes on in the wrong place
-//! without them.
+//! Puts lost restart markers and a lost end back into the scan of a sequential JPEG (ITU-T T.81): the decoder goes on in the
+//! wrong place without them.
 
 use super::jpeg::{EOI, Segment, is_frame};
 
@@ -19,14 +19,17 @@ struct Component<'a> {
 /// The parts of a JPEG that say where an interval ends.
 struct Layout<'a> {
     components: Vec<Component<'a>>,
-    /// MCUs between restart markers.
+    /// MCUs in the scan.
+    mcus: usize,
+    /// MCUs between restart markers; all without such markers.
     interval: usize,
     /// Intervals in the scan.
     intervals: usize,
 }
 
-/// `scan`, from its header on, with all restart markers. `None` when some are missing and the picture is not of one
-/// sequential scan of all components, or the data does not allow to find their places.
+/// `scan`, from its header on, with all restart markers and, of a picture that is one sequential scan of all components,
+/// with an end directly after it. `None` when restart markers are missing in another picture, or the data does not allow to
+/// find the place of what is missing.
 pub(super) fn repaired(segments: &[Segment<'_>], scan: &[u8]) -> Option<Vec<u8>> {
     let length = usize::from(u16::from_be_bytes(*scan.get(2..)?.first_chunk()?));
     let (header, mut rest) = scan.split_at_checked(2 + length)?;
@@ -39,7 +42,7 @@ pub(super) fn repaired(segments: &[Segment<'_>], scan: &[u8]) -> Option<Vec<u8>>
         let number = 0xD0 + ((interval - 1) % 8) as u8;
         let is_there = marker == Some(number);
         // If it is lost, the data goes on with the next interval.
-        let end = if is_there { data.len() } else { layout.interval_end(data)? };
+        let end = if is_there { data.len() } else { layout.end(data, layout.interval)? };
         repaired.extend(&data[..end]);
         repaired.extend([0xFF, number]);
         if is_there {
@@ -49,7 +52,15 @@ pub(super) fn repaired(segments: &[Segment<'_>], scan: &[u8]) -> Option<Vec<u8>>
             (data, rest) = (&data[end..], &rest[end..]);
         }
     }
-    repaired.extend(rest);
+    if marker == Some(EOI[1]) {
+        repaired.extend(rest);
+    } else {
+        // What follows the last block is no part of the picture.
+        let last =
+            layout.mcus.saturating_sub((layout.intervals.saturating_sub(1)) * layout.interval);
+        repaired.extend(&data[..layout.end(data, last)?]);
+        repaired.extend(EOI);
+    }
     Some(repaired)
 }
 
@@ -94,6 +105,13 @@ impl<'a> Layout<'a> {
         let (height, width) = (side(1)?, side(3)?);
         let factors =
             |component: &[u8]| (usize::from(component[1] >> 4), usize::from(component[1] & 15));
+        let is_usual = |factor: usize| (1..=4).contains(&factor);
+        let mut all_factors = in_frame.clone().map(factors);
+        if !is_usual(in_frame.len())
+            || !all_factors.all(|(across, down)| is_usual(across) && is_usual(down))
+        {
+            return None;
+        }
         let is_single = in_frame.len() == 1;
         let components = in_scan.map(|pair| {
             let (id, tables) = (pair[0], pair[1]);
@@ -110,17 +128,19 @@ impl<'a> Layout<'a> {
             .map(factors)
             .fold((1, 1), |most, one| (most.0.max(one.0), most.1.max(one.1)));
         let (across, down) = if is_single { (1, 1) } else { (across, down) };
-        let interval = segments.iter().rev().find(|(marker, _)| *marker == 0xDD)?.1;
-        let interval = usize::from(u16::from_be_bytes(*interval.first_chunk()?));
         let mcus = width.div_ceil(8 * across) * height.div_ceil(8 * down);
-        let intervals = mcus.div_ceil(Some(interval).filter(|interval| *interval > 0)?);
-        Some(Self { components: components.collect::<Option<_>>()?, interval, intervals })
+        let interval = segments.iter().rev().find(|(marker, _)| *marker == 0xDD);
+        let interval =
+            interval.map_or(Some(0), |(_, data)| Some(u16::from_be_bytes(*data.first_chunk()?)))?;
+        let interval = if interval == 0 { mcus.max(1) } else { interval.into() };
+        let intervals = mcus.div_ceil(interval);
+        Some(Self { components: components.collect::<Option<_>>()?, mcus, interval, intervals })
     }
 
-    /// Where the first interval in `data` ends, in bytes; `None` when it has no whole one.
-    fn interval_end(&self, data: &[u8]) -> Option<usize> {
+    /// Where the first `mcus` in `data` end, in bytes; `None` when it has fewer.
+    fn end(&self, data: &[u8], mcus: usize) -> Option<usize> {
         let mut bits = Bits { data, at: 0, left: 0, byte: 0 };
-        for _ in 0..self.interval {
+        for _ in 0..mcus {
             for component in &self.components {
                 for _ in 0..component.blocks {
                     let size = component.dc.symbol(&mut bits)?;

@@ -2,7 +2,7 @@ use std::io::Cursor;
 
 use image::{DynamicImage, ImageBuffer, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 
-use super::{Avatar, Format, ImageError, clean};
+use super::{Avatar, EOI, Format, ImageError, clean};
 
 /// Small files of the fuzzing corpus.
 macro_rules! corpus {
@@ -134,6 +134,18 @@ fn clean_shows_the_colours_that_browsers_show() {
         let (picture, _) = cleaned(file);
         let seen = picture.get_pixel(2, 2);
         assert!(near(&picture, (2, 2), [red, green, blue, 255]), "{seen:?} {red}");
+    }
+}
+
+#[test]
+fn clean_trailer_in_place_of_the_end_is_ignored() {
+    let file = encoded(gradient(200, 120), ImageFormat::Jpeg);
+    let whole = clean(&file).unwrap();
+    let without_end = file.strip_suffix(&EOI).unwrap();
+    // What looks like markers: a restart, a scan, a comment.
+    for trailer in [&b""[..], b"\0\0", b"\xFF\xD3\xFF\xD3", b"\xFF\xDA\0\x08", b"\xFF\xFEabc"] {
+        let trailed = [without_end, &trailer.repeat(20)].concat();
+        assert_eq!(clean(&trailed), Ok(whole.clone()), "{}", trailer.escape_ascii());
     }
 }
 
