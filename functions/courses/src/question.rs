@@ -19,7 +19,8 @@ use store::Part;
 use crate::{Courses, questions::wording};
 
 input! {
-    pub(crate) struct UpdateQuestionRequest {
+    /// Fifty long options fit also when each letter is escaped.
+    pub(crate) struct UpdateQuestionRequest: 262_144 {
         wording: QuestionContent = group(wording),
         /// The position from 1; 0 counts as 1, and a position past the end as the last.
         order: Option<u64> = optional("order", integer(0..=u64::MAX)),

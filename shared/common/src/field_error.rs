@@ -104,7 +104,8 @@ fn text(code: ErrorCode, constraint: &Constraint, language: Language) -> Cow<'st
                 .into();
         }
         (ErrorCode::FieldLength, Some(Hint::AsciiForm)) => {
-            return "Ce nom est trop long : sa forme ASCII (xn--…) doit avoir au plus 63 caractères.".into();
+            return "Chaque partie d’un nom de domaine a au plus 63 caractères, aussi dans sa forme ASCII (xn--…)."
+                .into();
         }
         _ => {}
     }

@@ -44,9 +44,11 @@ pub trait FromFields<S>: Sized {
 ///     }
 /// }
 /// ```
+///
+/// A number after the name, as in `SetStatusRequest: 262_144`, is [`FromFields::MAX_BYTES`].
 #[macro_export]
 macro_rules! input {
-    ($(#[$meta:meta])* $vis:vis struct $name:ident {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident $(: $max_bytes:literal)? {
         $($(#[$doc:meta])* $field:ident: $type:ty = $method:ident($($argument:expr),*)),* $(,)?
     }) => {
         $(#[$meta])*
@@ -55,6 +57,8 @@ macro_rules! input {
         }
 
         impl<S> $crate::FromFields<S> for $name {
+            $(const MAX_BYTES: usize = $max_bytes;)?
+
             fn from_fields(fields: &mut $crate::Fields, _: &S) -> Option<Self> {
                 $(let $field = fields.$method($($argument),*);)*
                 Some(Self { $($field: $field?),* })

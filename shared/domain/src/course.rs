@@ -198,7 +198,7 @@ const MAX_DESCRIPTION: usize = 20_000;
 const MAX_WORDS: usize = 40;
 
 impl CourseSummary {
-    /// The search words of the course: the distinct words of title, subtitle, section and city, in this order, at
+    /// The search words of the course: the distinct words of title, city, section and subtitle, in this order, at
     /// most 40.
     pub fn words(&self) -> Vec<Word> {
         let texts = [

@@ -158,6 +158,16 @@ mod tests {
             (QuestionType::SingleChoice, options(&["oui", "oui\u{200b}"]), Some(ValueError::Value)),
             (
                 QuestionType::SingleChoice,
+                options(&["oui", "oui \u{200b}"]),
+                Some(ValueError::Value),
+            ),
+            (
+                QuestionType::SingleChoice,
+                options(&["é", "e\u{200b}\u{301}"]),
+                Some(ValueError::Value),
+            ),
+            (
+                QuestionType::SingleChoice,
                 options(&["été", "e\u{301}te\u{301}"]),
                 Some(ValueError::Value),
             ),

@@ -66,12 +66,15 @@ impl FromStr for Label {
 impl FromStr for RootDomain {
     type Err = ValueError;
 
-    /// `Required` for white space alone, `Length` if the name or one of its labels is too long, `Format` for anything
-    /// else that is not a domain name.
+    /// `Required` for white space alone, `Length` if the name is too long, `AsciiLength` if one of its labels is, `Format`
+    /// for anything else that is not a domain name.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let name = ascii(text)?;
-        if name.len() > MAX_NAME || name.split('.').any(|label| label.len() > MAX_LABEL) {
+        if name.len() > MAX_NAME {
             return Err(ValueError::Length);
+        }
+        if name.split('.').any(|label| label.len() > MAX_LABEL) {
+            return Err(ValueError::AsciiLength);
         }
         let last = name.rsplit_once('.').map(|(_, last)| last);
         let has_named_suffix =

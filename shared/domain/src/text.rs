@@ -159,9 +159,10 @@ pub(crate) fn visible(text: &str) -> usize {
 
 const BRAILLE_BLANK: char = '\u{2800}';
 
-/// `text` as it is compared with others: composed (NFC), and without characters that cannot be seen.
+/// `text` as it is compared with others: without characters that cannot be seen, composed (NFC), and trimmed.
 pub(crate) fn comparable(text: &str) -> String {
-    text.nfc().filter(|letter| !is_ignorable(*letter)).collect()
+    let seen = text.chars().filter(|letter| !is_ignorable(*letter));
+    seen.nfc().collect::<String>().trim().to_owned()
 }
 
 /// Joiners, direction marks, fillers and others that are not displayed

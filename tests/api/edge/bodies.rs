@@ -92,7 +92,15 @@ async fn longest_texts_fit_also_when_every_letter_is_escaped() {
     );
     let body = format!(r#"{{"questions":[{}]}}"#, vec![question; 50].join(","));
     let path = format!("/api/v1/courses/questions/{}", id.as_str().unwrap());
-    trainer.json().send(Method::POST, &path, body.into()).await.expect_ok();
+    let added = trainer.json().send(Method::POST, &path, body.into()).await.expect_ok();
+    let option = |number: u32| format!(r#""{}{number:02}""#, escaped(&"😀".repeat(198)));
+    let options: Vec<String> = (0..50).map(option).collect();
+    let body = format!(
+        r#"{{"language":"AR","questionType":"DROPDOWN","question":"?!","options":[{}]}}"#,
+        options.join(",")
+    );
+    let path = format!("{path}/{}", added["questions"][0]["questionID"].as_str().unwrap());
+    trainer.json().send(Method::PUT, &path, body.into()).await.expect_ok();
     let file = r#"{"name":"a.pdf","contentType":"application/PDF; x=y","size":1e1}"#;
     let file = trainer.json().send(Method::POST, "/api/v1/files", file.into()).await;
     assert_eq!(file.expect_created()["file"]["contentType"], "application/pdf");

@@ -74,7 +74,8 @@ fn root_domain_accepts_domain_names_only() {
         ("example.org:2083", ValueError::Format),
         ("example.org\r\nX: y", ValueError::Format),
         ("-a.org", ValueError::Format),
-        (&format!("{}.org", "a".repeat(64)), ValueError::Length),
+        (&format!("{}.org", "a".repeat(64)), ValueError::AsciiLength),
+        (&format!("{}.org", "é".repeat(60)), ValueError::AsciiLength),
         (&format!("{longest}b"), ValueError::Length),
     ] {
         assert_eq!(text.parse::<RootDomain>(), Err(error), "{text:?}");
