@@ -33,12 +33,9 @@ impl Registrations {
         clearing: Clearing,
         other: Option<FieldError>,
     ) -> Result<Vec<Answer>, ApiError> {
-        let answers = merged(questions, language, stored, given, clearing);
-        let mut errors = Vec::new();
-        let answers = answers.unwrap_or_else(|invalid| {
-            errors.extend(invalid.into_iter().map(|(id, error)| field_error(&id, error)));
-            Vec::new()
-        });
+        let (answers, invalid) = merged(questions, language, stored, given, clearing);
+        let invalid = invalid.into_iter().map(|(id, error)| field_error(&id, error));
+        let mut errors: Vec<FieldError> = invalid.collect();
         let files = answers.iter().map(|answer| async move {
             let id = answer.question_id.to_string();
             let Some(file) = answer.file().filter(|_| given.contains_key(&id)) else {

@@ -10,7 +10,7 @@ use domain::{
     audit::{Action, AuditValues},
     course::CourseState,
     registration::{
-        Party, RegistrationEvent, RegistrationState,
+        Party, RegistrationEvent, RegistrationSettings, RegistrationState,
         RegistrationState::{Cancelled, Confirmed, Expired, Pending, Rejected, Waitlisted},
         Seats,
     },
@@ -124,11 +124,13 @@ impl Seen {
             return Err(ErrorCode::VersionConflict);
         }
         let revision = seats.revision;
-        if request.add_seat && settings.capacity.is_some() {
-            return Ok(Some((Confirmed, SeatRule::AddedSeat)));
-        }
-        if request.add_seat {
-            return Ok(Some((Confirmed, SeatRule::Promotion { revision })));
+        match settings.capacity.filter(|_| request.add_seat) {
+            Some(RegistrationSettings::MAX_CAPACITY..) => return Err(ErrorCode::CourseFull),
+            Some(_) => return Ok(Some((Confirmed, SeatRule::AddedSeat))),
+            None if request.add_seat => {
+                return Ok(Some((Confirmed, SeatRule::Promotion { revision })));
+            }
+            None => {}
         }
         let list_limit = settings.list_limit(&self.course.course.summary, now);
         let place = seats.place(list_limit).ok_or(ErrorCode::CourseFull)?;

@@ -16,8 +16,6 @@ use store::Part;
 
 use crate::Registrations;
 
-/// Most seats.
-const MAX_CAPACITY: u32 = 20_000;
 /// Longest waiting list.
 const MAX_WAITING: u32 = 10_000;
 
@@ -31,7 +29,7 @@ input! {
 
 fn read(fields: &mut Fields) -> Option<RegistrationSettings> {
     let mode = fields.optional_or("mode", text, Mode::None);
-    let capacity = fields.nullable("capacity", integer(0..=MAX_CAPACITY));
+    let capacity = fields.nullable("capacity", integer(0..=RegistrationSettings::MAX_CAPACITY));
     let waitlist_limit = fields.optional_or("waitlistLimit", integer(0..=MAX_WAITING), 0);
     let opens_at = fields.nullable("opensAt", text::<Instant>);
     let closes_at = fields.nullable("closesAt", text::<Instant>);

@@ -255,8 +255,10 @@ async fn add_registrations(store: &Store, people: &[User], now: Instant) -> Resu
         commit(store, |tx| tx.set_registration_settings(course, &settings, now)).await?;
         for Registered { user_id, state, answers } in own.people {
             let Some(user) = people.iter().find(|user| user.user_id == user_id) else { continue };
-            let answers = merged(questions, language, &[], &answers, Clearing::Any)
-                .map_err(|errors| LocalError::new(format!("{errors:?}")))?;
+            let (answers, errors) = merged(questions, language, &[], &answers, Clearing::Any);
+            if !errors.is_empty() {
+                return Err(LocalError::new(format!("{errors:?}")));
+            }
             let place = (store.next_number(id).await?, state);
             let mut registration = Registration::new(None, id, user, place, now);
             registration.card.language = language.cloned();

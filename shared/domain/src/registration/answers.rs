@@ -123,17 +123,15 @@ pub fn answered(answers: &[Answer]) -> Vec<QuestionId> {
 }
 
 /// The `stored` answers with those that are `given`, by the ids of their questions, in the order of `questions` and then
-/// those to deleted questions. Null and empty values remove an answer; only given values are checked.
-///
-/// # Errors
-/// The errors of all given values and missing answers, with the ids of their questions as the request writes them.
+/// those to deleted questions. Null and empty values remove an answer; only given values are checked. Beside the answers,
+/// the errors of all given values and missing answers, with the ids of their questions as the request writes them.
 pub fn merged(
     questions: &[Question],
     language: Option<&Language>,
     stored: &[Answer],
     given: &BTreeMap<String, Box<RawValue>>,
     clearing: Clearing,
-) -> Result<Vec<Answer>, Vec<(String, AnswerError)>> {
+) -> (Vec<Answer>, Vec<(String, AnswerError)>) {
     let mut errors = Vec::new();
     let mut answers: BTreeMap<QuestionId, Answer> =
         stored.iter().map(|answer| (answer.question_id, answer.clone())).collect();
@@ -163,13 +161,10 @@ pub fn merged(
         let missing = missing(questions, language, &present).into_iter();
         errors.extend(missing.map(|id| (id.to_string(), ValueError::Required.into())));
     }
-    if !errors.is_empty() {
-        return Err(errors);
-    }
     let ordered = questions.iter().filter_map(|question| answers.remove(&question.question_id));
     let mut ordered: Vec<Answer> = ordered.collect();
     ordered.extend(answers.into_values());
-    Ok(ordered)
+    (ordered, errors)
 }
 
 /// The value of the answer to `question`; `None` if it is empty.
@@ -279,7 +274,7 @@ fn options(question: &Question, value: &Value) -> Result<Value, ValueError> {
 }
 
 fn is_same(option: &str, text: &str) -> bool {
-    comparable(option) == comparable(text.trim())
+    comparable(option) == comparable(text)
 }
 
 /// A whole number from 1 to `max`.

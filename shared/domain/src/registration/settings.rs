@@ -77,14 +77,21 @@ impl Default for RegistrationSettings {
 }
 
 impl RegistrationSettings {
+    /// Most seats.
+    pub const MAX_CAPACITY: u32 = 20_000;
+
     /// When registration for `course` opens.
     pub fn opening(&self, course: &CourseSummary) -> Option<Instant> {
         self.opens_at.or(course.published_at)
     }
 
-    /// When registration for `course` closes; `None`: never.
+    /// When registration for `course` closes; `None`: never. Registrations that the committee has not decided on expire
+    /// when the course starts, so none begins after it.
     pub fn closing(&self, course: &CourseSummary) -> Option<Instant> {
-        self.closes_at.or(course.start_at)
+        match (self.mode, self.closes_at, course.start_at) {
+            (Mode::Manual, Some(closes), Some(start)) => Some(closes.min(start)),
+            (_, closes, start) => closes.or(start),
+        }
     }
 
     /// Until when confirmed people can cancel; `None`: always.

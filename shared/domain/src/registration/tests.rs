@@ -77,12 +77,12 @@ fn answer_is_read_as_its_question_type_requires() {
         let questions = [question(1, kind, options)];
         let language = Language::default();
         let given = given(&questions[0], literal);
-        let merged = merged(&questions, Some(&language), &[], &given, Clearing::Never);
-        let read = merged.map(|answers| answers[0].value.get().to_owned());
-        let read = read.map_err(|errors| match &errors[0].1 {
-            AnswerError::Value(error, _) => *error,
-            AnswerError::UnknownQuestion => panic!("{errors:?}"),
-        });
+        let (answers, errors) = merged(&questions, Some(&language), &[], &given, Clearing::Never);
+        let read = match errors.first() {
+            None => Ok(answers[0].value.get().to_owned()),
+            Some((_, AnswerError::Value(error, _))) => Err(*error),
+            Some((_, AnswerError::UnknownQuestion)) => panic!("{errors:?}"),
+        };
         assert_eq!(read, expected.map(str::to_owned), "{kind:?} {literal}");
     }
 }
@@ -96,20 +96,22 @@ fn merged_answers_keep_absent_ones_and_clear_empty_ones() {
     let merge = |stored: &[Answer], given: &BTreeMap<_, _>, clearing| {
         merged(&questions, Some(&language), stored, given, clearing)
     };
-    let missing = merge(&[], &given(&questions[0], r#""x""#), Clearing::Never).unwrap_err();
+    let (taken, missing) = merge(&[], &given(&questions[0], r#""x""#), Clearing::Never);
     assert_eq!(missing[0].0, questions[1].question_id.to_string());
-    let first = merge(&[], &given(&questions[0], r#""x""#), Clearing::Absent).unwrap();
-    let both = merge(&first, &given(&questions[1], "true"), Clearing::Absent).unwrap();
+    assert_eq!(answered(&taken), [questions[0].question_id], "also beside an error");
+    let (first, _) = merge(&[], &given(&questions[0], r#""x""#), Clearing::Absent);
+    let (both, errors) = merge(&first, &given(&questions[1], "true"), Clearing::Absent);
+    assert_eq!(errors.len(), 0);
     assert_eq!(answered(&both), [questions[0].question_id, questions[1].question_id]);
     for empty in ["null", r#""""#, r#"" ""#, "[]"] {
-        let left = merge(&both, &given(&questions[0], empty), Clearing::Absent).unwrap();
+        let (left, _) = merge(&both, &given(&questions[0], empty), Clearing::Absent);
         assert_eq!(answered(&left), [questions[1].question_id], "{empty}");
-        assert!(merge(&both, &given(&questions[1], empty), Clearing::Absent).is_err());
-        assert!(merge(&both, &given(&questions[1], empty), Clearing::Any).is_ok());
+        assert_eq!(merge(&both, &given(&questions[1], empty), Clearing::Absent).1.len(), 1);
+        assert_eq!(merge(&both, &given(&questions[1], empty), Clearing::Any).1.len(), 0);
     }
     // A deleted question keeps its answer, after the others.
-    let kept = merged(&questions[1..], Some(&language), &both, &BTreeMap::new(), Clearing::Absent);
-    let kept = kept.unwrap();
+    let (kept, _) =
+        merged(&questions[1..], Some(&language), &both, &BTreeMap::new(), Clearing::Absent);
     assert_eq!(answered(&kept), [questions[1].question_id, questions[0].question_id]);
     assert!(kept[0].is_current(&questions) && !kept[1].is_current(&questions[1..]));
 }
