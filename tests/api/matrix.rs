@@ -418,11 +418,7 @@ async fn each_state_of_an_account_changes_the_operations_of_the_table() {
         let caller = if state == State::Unverified { caller.unverified() } else { caller };
         let mut user = world.unhashed_account(&caller).await;
         if state == State::UnverifiedMailbox {
-            let stored = user.changed(|user| user.is_mailbox_verified = false);
-            let mut tx = world.setup().store.transaction();
-            tx.change_user(&user, &stored);
-            assert_eq!(tx.commit().await.unwrap(), store::CommitOutcome::Committed);
-            user = stored;
+            user = world.changed_account(&user, |user| user.is_mailbox_verified = false).await;
         }
         let person = world.signed_in(user).await;
         let admin = world.admin().await;

@@ -163,6 +163,15 @@ impl World {
         self.account_with(&new_person.into(), "no hash".to_owned()).await
     }
 
+    /// Stores `change` of the account `user`; returns the account after it.
+    pub async fn changed_account(&self, user: &User, change: impl FnOnce(&mut User)) -> User {
+        let after = user.changed(change);
+        let mut tx = self.setup.store.transaction();
+        tx.change_user(user, &after);
+        assert_eq!(tx.commit().await.expect("the store answers"), CommitOutcome::Committed);
+        after
+    }
+
     async fn account_with(&self, new_person: &NewPerson, password_hash: String) -> User {
         let committee_id = new_person.committee.unwrap_or(self.committee);
         let number = self.people.fetch_add(1, Ordering::Relaxed) + 1;

@@ -71,3 +71,14 @@ async fn approval_with_a_seat_more_is_refused_for_an_archived_course() {
     let answer = course.trainer.post(&format!("{path}/approve"), json!({ "addSeat": true })).await;
     answer.expect_error(ErrorCode::CourseArchived);
 }
+
+#[tokio::test]
+async fn approval_with_a_seat_more_is_refused_at_the_highest_capacity() {
+    let course = Course::with(json!({ "mode": "MANUAL", "capacity": 20_000 })).await;
+    let (member, _) = course.registered().await;
+    let path = format!("{}/approve", course.path_of(&member));
+    let refused = course.trainer.post(&path, json!({ "addSeat": true })).await;
+    refused.expect_error(ErrorCode::CourseFull);
+    let approved = course.trainer.post(&path, json!({})).await.expect_ok();
+    assert_eq!(approved["registration"]["state"], "CONFIRMED");
+}

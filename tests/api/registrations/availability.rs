@@ -1,5 +1,5 @@
 use common::ErrorCode;
-use domain::Profile;
+use domain::{Instant, Profile};
 use serde_json::json;
 use tests::{NewPerson, expect_fields};
 
@@ -14,7 +14,8 @@ async fn availability_shows_status_seats_and_times_in_force() {
         let body = reader.get(&course.path("/availability")).await.expect_ok();
         body["availability"].clone()
     };
-    let start = course.world.clock().now().after(DAY * 10);
+    let shown_course = reader.get(&format!("/courses/{}", course.id)).await.expect_ok();
+    let start: Instant = serde_json::from_value(shown_course["course"]["startAt"].clone()).unwrap();
     let open = json!({ "status": "OPEN", "capacity": 1, "taken": 0, "free": 1, "waiting": 0, "mine": null });
     expect_fields(&shown().await, open);
     let (member, _) = course.registered().await;
@@ -32,5 +33,10 @@ async fn availability_shows_status_seats_and_times_in_force() {
         course.set(settings).await.expect_ok();
         assert_eq!(shown().await["status"], status);
     }
+    // The committee decides before the start.
+    course.set(json!({ "mode": "MANUAL", "closesAt": start.after(DAY) })).await.expect_ok();
+    assert_eq!(shown().await["closesAt"], json!(start));
+    course.set(json!({ "mode": "AUTOMATIC", "closesAt": start.after(DAY) })).await.expect_ok();
+    assert_eq!(shown().await["closesAt"], json!(start.after(DAY)));
     reader.get(&course.path_of(&reader)).await.expect_error(ErrorCode::AccountNotVerified);
 }

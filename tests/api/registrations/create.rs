@@ -74,6 +74,46 @@ async fn registration_is_refused_for_the_first_reason() {
 }
 
 #[tokio::test]
+async fn registration_closes_with_the_committee_and_manually_at_the_start() {
+    let course = Course::with(automatic(5, 0)).await;
+    let elsewhere = course.world.another_committee("Ailleurs", true).await;
+    let stranger = course.world.person(NewPerson::with(Profile::Member).of(elsewhere)).await;
+    let (admin, member) = (course.world.admin().await, course.world.member().await);
+    let committee = format!("/committees/{}", course.world.committee());
+    admin.put(&committee, json!({ "isActive": false })).await.expect_ok();
+    course.register(&stranger).await.expect_error(ErrorCode::RegistrationClosed);
+    course.register(&member).await.expect_error(ErrorCode::CommitteeInactive);
+    admin.put(&committee, json!({ "isActive": true })).await.expect_ok();
+
+    let later = course.world.clock().now().after(DAY * 11);
+    let replace = async |mode: &str| {
+        let settings =
+            json!({ "mode": mode, "closesAt": later, "capacity": 1, "waitlistLimit": 5 });
+        let trainer = course.world.signed_in(course.trainer.user().clone()).await;
+        trainer.put(&course.path("/settings"), settings).await.expect_ok();
+    };
+    course.world.clock().advance(DAY * 10);
+    let [first, second] = [course.world.member().await, course.world.member().await];
+    replace("MANUAL").await;
+    course.register(&first).await.expect_error(ErrorCode::RegistrationClosed);
+    replace("AUTOMATIC").await;
+    course.register(&first).await.expect_success(Message::RegistrationConfirmed);
+    // Nobody would be promoted any more.
+    course.register(&second).await.expect_error(ErrorCode::CourseFull);
+}
+
+#[tokio::test]
+async fn place_on_the_list_is_counted_up_to_a_hundred() {
+    let course = Course::with(automatic(0, 200)).await;
+    for number in 1..=101 {
+        let (_, registration) = course.registered().await;
+        let position = Some(number).filter(|number| *number <= 100);
+        expect_fields(&registration, json!({ "number": number, "position": position }));
+    }
+    assert_eq!(course.counts().await, [0, 101, 0]);
+}
+
+#[tokio::test]
 async fn consent_is_required_and_kept_with_its_time() {
     let mut settings = automatic(5, 0);
     settings["consentText"] = json!("Je viens à mes risques.");
@@ -95,6 +135,7 @@ async fn consent_is_required_and_kept_with_its_time() {
     for (answers, code) in [
         (json!({}), ErrorCode::FieldRequired),
         (json!({ &field[8..]: "attestation.pdf" }), ErrorCode::FileNotFound),
+        (json!({ &field[8..]: course.id }), ErrorCode::FileNotFound),
     ] {
         let refused = other.post(&course.path(""), json!({ "answers": answers })).await;
         assert_eq!(refused.errors(), [(field.clone(), code.code().to_owned()), consent.clone()]);

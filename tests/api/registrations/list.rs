@@ -1,5 +1,5 @@
 use common::ErrorCode;
-use domain::Profile;
+use domain::{Profile, user::User};
 use serde_json::{Value, json};
 use tests::expect_fields;
 
@@ -17,10 +17,8 @@ async fn registrations_are_listed_by_number_or_name_in_every_state() {
     let course = Course::with(automatic(2, 5)).await;
     for last_name in ["Zouari", "Évian", "Ben Salah", "Benali", "بن صالح"] {
         let user = course.world.unhashed_account(Profile::Member).await;
-        let after = user.changed(|user| user.last_name = last_name.parse().unwrap());
-        let mut tx = course.world.setup().store.transaction();
-        tx.change_user(&user, &after);
-        tx.commit().await.unwrap().expect_committed().unwrap();
+        let named = |user: &mut User| user.last_name = last_name.parse().unwrap();
+        let after = course.world.changed_account(&user, named).await;
         let member = course.world.signed_in(after).await;
         course.register(&member).await.expect_created();
     }

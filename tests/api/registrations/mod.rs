@@ -1,10 +1,13 @@
 mod approve;
+mod audit;
 mod availability;
 mod cancel;
 mod cancel_course;
 mod create;
 mod export;
+mod file;
 mod list;
+mod mails;
 mod my_registrations;
 mod promotion;
 mod registration;
@@ -50,6 +53,17 @@ impl Course {
 
     pub(crate) async fn set(&self, settings: Value) -> Answer {
         self.trainer.put(&self.path("/settings"), settings).await
+    }
+
+    /// The course becomes one without start and end.
+    pub(crate) async fn remove_dates(&self) {
+        let path = format!("/courses/{}", self.id);
+        let mut course = self.trainer.get(&path).await.expect_ok()["course"].clone();
+        for date in ["startAt", "endAt"] {
+            course[date] = json!(null);
+        }
+        course["courseType"] = json!("SELF_PACED");
+        self.trainer.put(&path, course).await.expect_success(Message::CourseUpdated);
     }
 
     pub(crate) fn path(&self, rest: &str) -> String {

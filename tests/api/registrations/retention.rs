@@ -46,13 +46,7 @@ async fn answers_of_a_course_without_dates_end_a_year_after_registration() {
     let mut course = Course::in_world(World::new().await, automatic(5, 0)).await;
     let asked = json!({ "language": "FR", "question": "Métier ?", "questionType": "SHORT_REPLY" });
     let asked = course.ask(asked).await;
-    let shown = course.trainer.get(&format!("/courses/{}", course.id)).await.expect_ok();
-    let mut undated = shown["course"].clone();
-    for date in ["startAt", "endAt"] {
-        undated[date] = json!(null);
-    }
-    undated["courseType"] = json!("SELF_PACED");
-    course.trainer.put(&format!("/courses/{}", course.id), undated).await.expect_ok();
+    course.remove_dates().await;
     course.world.clock().advance(DAY * 400);
     course.trainer = course.world.signed_in(course.trainer.user().clone()).await;
     let member = course.world.member().await;

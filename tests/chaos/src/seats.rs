@@ -40,15 +40,15 @@ pub(crate) async fn courses(world: &World, committees: &[CommitteeId]) -> Vec<Se
             let course = text(&created["course"], "courseID");
             trainer.post(&format!("/courses/{course}/publish"), json!({})).await.expect_ok();
             let path = format!("/registrations/{course}/settings");
-            trainer.put(&path, settings(2)).await.expect_ok();
+            trainer.put(&path, settings("AUTOMATIC", 2)).await.expect_ok();
             seats.push(Seat { course, committee: *committee, is_active: Expected::new(false) });
         }
     }
     seats
 }
 
-fn settings(capacity: u64) -> Value {
-    json!({ "mode": "AUTOMATIC", "capacity": capacity, "waitlistLimit": LIST })
+fn settings(mode: &str, capacity: u64) -> Value {
+    json!({ "mode": mode, "capacity": capacity, "waitlistLimit": LIST })
 }
 
 impl VirtualUser {
@@ -58,6 +58,7 @@ impl VirtualUser {
             && self.seats[at].committee.to_string() == self.committee;
         match self.random.below(10) {
             0..2 if is_writer => self.change_seats(at).await,
+            2..4 if is_writer => self.approve(at).await,
             0..6 => self.register_for(at).await,
             _ => self.leave(at).await,
         }
@@ -80,9 +81,23 @@ impl VirtualUser {
         self.seats[at].is_active.write(response.outcome, false);
     }
 
-    /// Changes the number of seats. The word is in the information for confirmed people.
+    /// Approves the first registration that waits for it, sometimes with a seat more.
+    async fn approve(&mut self, at: usize) {
+        let course = self.seats[at].course.clone();
+        let waiting = ["PENDING", "WAITLISTED"][self.random.below(2) as usize];
+        let line = format!("GET /registrations/{course}?state={waiting}&limit=1");
+        let first = self.call(&line, Value::Null).await.text("/registrations/0/userID");
+        if !first.is_empty() {
+            let line = format!("POST /registrations/{course}/{first}/approve");
+            let body = json!({ "addSeat": waiting == "WAITLISTED" || self.random.below(3) == 0 });
+            self.call(&line, body).await;
+        }
+    }
+
+    /// Changes the number of seats, and whether each registration is approved. The word is in the information for confirmed people.
     async fn change_seats(&mut self, at: usize) {
-        let (word, mut body) = (self.word(), settings(1 + self.random.below(5)));
+        let mode = ["AUTOMATIC", "AUTOMATIC", "MANUAL"][self.random.below(3) as usize];
+        let (word, mut body) = (self.word(), settings(mode, 1 + self.random.below(5)));
         body["joinInfo"] = word.clone().into();
         let course = self.seats[at].course.clone();
         let response = self.call(&format!("PUT /registrations/{course}/settings"), body).await;
