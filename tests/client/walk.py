@@ -7,14 +7,34 @@ document does not allow: a missing field, a wrong type, an unknown enum value. w
 import base64
 import io
 import sys
+import uuid
 
 import httpx
 
 from halqa_client import AuthenticatedClient, Client
 from halqa_client.api.auth import login, logout, show_current_user
-from halqa_client.api.courses import create_course, search_courses
+from halqa_client.api.courses import add_questions, create_course, publish_course, search_courses
+from halqa_client.api.files import complete_file, create_file
+from halqa_client.api.registrations import cancel_registration, register, replace_registration_settings
+from halqa_client.api.sms import send_sms
 from halqa_client.api.users import change_avatar, list_committee_users
-from halqa_client.models import AvatarForm, CourseCreation, CourseCreationCourseTypeType1, Login, UserList
+from halqa_client.models import (
+    Answers,
+    AvatarForm,
+    ContentType,
+    CourseCreation,
+    CourseCreationCourseTypeType1,
+    FileCreation,
+    Login,
+    QuestionCreation,
+    QuestionsAddition,
+    QuestionType,
+    Registering,
+    RegistrationMode,
+    RegistrationSettingsChange,
+    SmsSendingType0,
+    UserList,
+)
 from halqa_client.types import File
 
 BASE, EMAIL, PASSWORD = sys.argv[1:]
@@ -43,14 +63,50 @@ session = succeed(login.sync_detailed(client=anyone, body=Login(email=EMAIL, pas
 admin = AuthenticatedClient(API, token=session.user.token, timeout=TIMEOUT)
 invalid = create_course.sync_detailed(client=admin, body=CourseCreation(course_title=""))
 check(invalid.parsed.errors[0].field == "courseTitle", "an invalid field is named")
-creation = CourseCreation(course_title="Secourisme", course_type=CourseCreationCourseTypeType1.ONLINE, price=45.5)
+creation = CourseCreation(
+    course_title=f"Secourisme {uuid.uuid4().hex}",
+    description="Deux journées pour apprendre à protéger, alerter et secourir.",
+    course_type=CourseCreationCourseTypeType1.ONLINE,
+    section_of_matter="Secourisme",
+    contact_email="formation@example.org",
+    price=45.5,
+)
 course = succeed(create_course.sync_detailed(client=admin, body=creation)).course
 check(course.price == 45.5, "the course is as it was written")
+course_id = uuid.UUID(course.course_id)
+question = QuestionCreation(language="FR", question="Pourquoi ?", question_type=QuestionType.SHORT_REPLY)
+added = succeed(add_questions.sync_detailed(course_id, client=admin, body=QuestionsAddition([question])))
+succeed(publish_course.sync_detailed(course_id, client=admin))
 succeed(search_courses.sync_detailed(client=admin, q="Secourisme"))
+
+settings = RegistrationSettingsChange(mode=RegistrationMode.AUTOMATIC, capacity=1)
+succeed(replace_registration_settings.sync_detailed(course_id, client=admin, body=settings))
+answers = Answers.from_dict({added.questions[0].question_id: "Pour aider"})
+seat = succeed(register.sync_detailed(course_id, client=admin, body=Registering(answers))).registration
+check((seat.state, seat.answers[0].value) == ("CONFIRMED", "Pour aider"), "the seat is the caller's")
+user_id = uuid.UUID(seat.user_id)
+ended = succeed(cancel_registration.sync_detailed(course_id, user_id, client=admin)).registration
+check(ended.state == "CANCELLED", "the registration is cancelled")
+
+content = b"un, deux, trois\n"
+creation = FileCreation(name="trois.txt", content_type=ContentType.TEXTPLAIN, size=len(content))
+created = succeed(create_file.sync_detailed(client=admin, body=creation))
+sent = httpx.post(
+    created.upload.url, data=created.upload.fields.to_dict(), files={"file": ("trois.txt", content)}, timeout=TIMEOUT
+)
+check(sent.is_success, f"the upload is accepted: {sent.status_code}")
+ready = succeed(complete_file.sync_detailed(uuid.UUID(created.file.file_id), client=admin)).file
+check(ready.status == "READY", "the file is ready")
+
+text = SmsSendingType0(to="+21698000123", message="Rendez-vous à 9 h.")
+keys = [str(uuid.uuid4())] * 2
+texts = [succeed(send_sms.sync_detailed(client=admin, body=text, idempotency_key=key)).sms for key in keys]
+check(texts[0].sms_id == texts[1].sms_id, "the same key sends once")
+
 form = AvatarForm(avatar=File(payload=io.BytesIO(PICTURE), file_name="point.png", mime_type="image/png"))
 check(succeed(change_avatar.sync_detailed(client=admin, body=form)).avatar.startswith("/media/"), "it has an address")
 page = succeed(list_committee_users.sync_detailed(client=admin, limit=1)).to_dict() | {"fieldOfALaterVersion": 1}
 check(UserList.from_dict(page).to_dict() == page, "the client accepts and keeps fields that it does not know")
 succeed(logout.sync_detailed(client=admin))
 check(show_current_user.sync_detailed(client=admin).status_code == 401, "a token ends with its session")
-print("Python: signed in, wrote and listed, signed out")
+print("Python: signed in, published, registered, uploaded, sent a text message, listed, signed out")

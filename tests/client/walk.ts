@@ -139,6 +139,23 @@ export async function walk({ base, email, password, mails }: World): Promise<str
 	check(second.status === 304, "an unchanged course is 304")
 	done.push("304 for an unchanged course")
 
+	const settings = { mode: "AUTOMATIC", capacity: 1, waitlistLimit: 5 } as const
+	await succeed(admin.PUT("/registrations/{courseId}/settings", { params: { path }, body: settings }))
+	const answers = { [first.data.questions[0]!.questionID]: "Pour aider" }
+	const registering = member.POST("/registrations/{courseId}", { params: { path }, body: { answers } })
+	const { registration: seat } = await succeed(registering)
+	check(seat.state === "CONFIRMED" && seat.answers[0]?.value === "Pour aider", "the seat is the member's")
+	const { registration: place } = await succeed(admin.POST("/registrations/{courseId}", { params: { path } }))
+	check(place.state === "WAITLISTED" && place.position === 1, "the next person waits")
+	const ofMember = { ...path, userId: seat.userID }
+	await succeed(member.POST("/registrations/{courseId}/{userId}/cancel", { params: { path: ofMember } }))
+	const ofAdmin = { ...path, userId: place.userID }
+	await waitFor("the seat", async () => {
+		const shown = await succeed(admin.GET("/registrations/{courseId}/{userId}", { params: { path: ofAdmin } }))
+		return shown.registration.state === "CONFIRMED" ? true : undefined
+	})
+	done.push("registrations: a seat, a place on the list, and the seat that became free")
+
 	const content = new TextEncoder().encode("un, deux, trois\n")
 	const { file, upload } = await succeed(
 		member.POST("/files", {
