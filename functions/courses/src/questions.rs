@@ -46,7 +46,7 @@ pub(crate) fn wording(fields: &mut Fields) -> Option<QuestionContent> {
     let question = fields.required("question", text);
     let question_type = fields.required("questionType", text::<QuestionType>);
     let required = fields.optional_or("required", flag, false);
-    let options = fields.texts("options");
+    let options = fields.texts("options", Some(*OPTIONS.start()), *OPTIONS.end());
     let (question_type, options) = (question_type?, options?);
     let options = check_options(question_type, options)
         .map_err(|error| fields.reject("options", invalid_options(error)))

@@ -61,10 +61,13 @@ pub(crate) struct ExportRequest {
 impl<S> FromFields<S> for ExportRequest {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
         let format = fields.optional_or("format", text, ExportFormat::Xlsx);
-        let states = fields.texts("states");
+        let states = fields.texts("states", None, RegistrationState::ALL.len());
         let language = fields.optional_or("language", text, HeadingLanguage::French);
-        let states = states?.filter(|states: &Vec<_>| !states.is_empty());
-        let states = states.unwrap_or_else(|| RegistrationState::ACTIVE.to_vec());
+        let given: Vec<RegistrationState> = states?.unwrap_or_default();
+        let is_wanted = |state: &RegistrationState| {
+            if given.is_empty() { state.is_active() } else { given.contains(state) }
+        };
+        let states = RegistrationState::ALL.into_iter().filter(is_wanted).collect();
         Some(Self { format: format?, states, language: language? })
     }
 }

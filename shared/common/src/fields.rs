@@ -207,13 +207,24 @@ impl Fields {
         elements.collect::<Vec<Option<T>>>().into_iter().collect()
     }
 
-    /// Parses the list `name` of texts. Absent and null are `Some(None)`.
+    /// Parses the list `name` of at most `max` texts; the error names `min`, which the caller checks. Absent and null are
+    /// `Some(None)`.
     pub fn texts<T: FromStr<Err = ValueError> + Constrained>(
         &mut self,
         name: &str,
+        min: Option<usize>,
+        max: usize,
     ) -> Option<Option<Vec<T>>> {
         let list = match self.object.remove(name) {
             None | Some(Value::Null) => return Some(None),
+            // Each element could have an error.
+            Some(Value::Array(list)) if list.len() > max => {
+                let constraint = Constraint {
+                    min: min.map(|min| min as f64),
+                    ..Constraint::length(0, max, Unit::Elements)
+                };
+                Err(InvalidValue { code: ErrorCode::FieldLength, constraint })
+            }
             Some(Value::Array(list)) => Ok(list),
             Some(_) => Err(ValueError::Type.into()),
         };
