@@ -5,7 +5,7 @@
 //! decoders do not limit are rejected, and the result is encoded again from pixels.
 //! `tests/worst_pictures` measures the most expensive files of each format.
 //!
-//! An avatar has the colours that a browser shows: `avatar/colours.png` has four uploads in Chromium, as avatars, and as they
+//! An avatar has the colours that a browser shows: `avatar/colours.png` has five uploads in Chromium, as avatars, and as they
 //! are without what this module does.
 
 mod jpeg;

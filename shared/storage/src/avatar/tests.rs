@@ -125,8 +125,9 @@ fn clean_each_format_keeps_colours() {
 fn clean_shows_the_colours_that_browsers_show() {
     for (file, [red, green, blue]) in [
         (corpus!("jfif-with-adobe-transform-0.jpg"), [199, 60, 29]),
-        // Display P3 with a gamma of 2.2, and sRGB with one of 1.8.
+        // Display P3 with a gamma of 2.2, Adobe RGB, and sRGB with a gamma of 1.8.
         (corpus!("wide-colours.jpg"), [218, 37, 0]),
+        (corpus!("adobe-rgb.jpg"), [230, 57, 20]),
         (corpus!("gamma-1.8.jpg"), [209, 77, 39]),
         (corpus!("trailer-instead-of-eoi.jpg"), [199, 60, 29]),
         (corpus!("zero-byte-before-app1.jpg"), [199, 60, 29]),
