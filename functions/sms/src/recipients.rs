@@ -64,7 +64,7 @@ fn any_text(value: Value) -> Result<String, InvalidValue> {
     value.as_str().map(str::to_owned).ok_or(ValueError::Type.into())
 }
 
-/// Numbers are taken as they are written.
+/// Numbers become texts in their shortest form: `12.50` is `12.5`.
 fn texts_by_name(value: Value) -> Result<BTreeMap<String, String>, InvalidValue> {
     let Value::Object(object) = value else {
         return Err(ValueError::Type.into());

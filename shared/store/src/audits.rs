@@ -1,7 +1,7 @@
 //! The audit log. Each entry is stored several times, so that every list is read without a filter: under its
 //! committee (which also puts it into the list of all committees), its actor, and its target user. The copies of people
 //! are also listed by committee: what a committee admin reads, and where its pages end, then depends on no entry of
-//! another committee. Copies that were stored before that list existed are not in it.
+//! another committee.
 
 use std::time::Duration;
 

@@ -34,7 +34,9 @@ async fn six_digit_code_with_its_token_signs_in_once() {
         refused.expect_unauthorized();
         assert_eq!(refused.header("www-authenticate"), "Bearer realm=\"halqa\"");
     }
-    let answer = sign_in(&person, &code).await;
+    // As people type it.
+    let typed = format!("{}%20{}", &code[..3], &code[3..]);
+    let answer = sign_in(&person, &typed).await;
     let view = answer.expect_success(Message::LoginSuccess);
     assert_eq!(
         (view["user"].as_object().unwrap().len(), answer.header("authorization")),
@@ -247,6 +249,40 @@ async fn wrong_codes_are_limited_to_thirty_per_network() {
     let refused = sign_in(&person, "000000").await;
     refused.expect_error(ErrorCode::TooManyAttempts);
     assert!((3500..=3600).contains(&refused.header("retry-after").parse::<u64>().unwrap()));
+}
+
+#[tokio::test]
+async fn wrong_codes_of_a_network_leave_those_who_know_it() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let (member, newcomer) = (world.member().await, world.member().await);
+    let school = "10.9.1.1";
+    world.anonymous().at(school).sign_in(member.user().email.as_str(), PASSWORD).await;
+    let stranger = pending(&world, "unknown@example.org").await.at(school);
+    for _ in 0..30 {
+        sign_in(&stranger, "000000").await.expect_unauthorized();
+    }
+    let from_school = async |person: &Person| {
+        let email = person.user().email.as_str();
+        let asked = pending(&world, email).await.at(school);
+        sign_in(&asked, &world.mailed_code(email).await).await
+    };
+    from_school(&newcomer).await.expect_error(ErrorCode::TooManyAttempts);
+    from_school(&member).await.expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
+async fn wrong_codes_of_one_v6_site_are_counted_together() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let person = pending(&world, "unknown@example.org").await;
+    let at = |network: u16| person.at(&format!("2001:db8:7:{network:x}::1"));
+    // Ten times as many as of one network.
+    for network in 0..10 {
+        for _ in 0..30 {
+            sign_in(&at(network), "000000").await.expect_unauthorized();
+        }
+    }
+    sign_in(&at(300), "000000").await.expect_error(ErrorCode::TooManyAttempts);
+    sign_in(&person.at("2001:db8:8::1"), "000000").await.expect_unauthorized();
 }
 
 #[tokio::test]

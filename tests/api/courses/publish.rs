@@ -33,7 +33,7 @@ async fn course_is_published_once_and_keeps_its_first_publication_time() {
 #[tokio::test]
 async fn missing_fields_are_all_reported() {
     let (_, trainer) = World::with_person(Profile::Trainer).await;
-    let bare = created_course(&trainer, json!({ "courseTitle": "x", "courseType": "ONSITE", "description": "  trop court ici    \n" })).await;
+    let bare = created_course(&trainer, json!({ "courseTitle": "x", "courseType": "ONSITE", "description": "  trop court ici  \u{200b}\u{200b}\u{200b}\u{200b}\u{200b}\u{200b}.\n" })).await;
     let refused = trainer.get(&format!("/courses/{}/publish", id_of(&bare))).await;
     refused.expect_error(ErrorCode::CourseNotReady);
     let errors = refused.errors();

@@ -52,6 +52,21 @@ async fn newest_published_first_without_description_and_contact() {
 }
 
 #[tokio::test]
+async fn search_finds_plurals_cities_and_letters_that_differ() {
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
+    let mut course = payload("Emplois et photos de Łódź");
+    course["courseSubTitle"] = json!("un ".repeat(60) + "dernier");
+    course["city"] = json!("ڨفصة");
+    course["sectionOfMatter"] = json!("Nationalité");
+    let id = id_of(&created_course(&trainer, course).await);
+    trainer.post(&format!("/courses/{id}/publish"), json!({})).await.expect_ok();
+    world.deliver().await;
+    for q in ["emploi", "PHOTO", "lodz", "قفصة", "NATIONALITE"] {
+        assert_eq!(found(&trainer, q).await.len(), 1, "{q}");
+    }
+}
+
+#[tokio::test]
 async fn search_ignores_case_accents_and_arabic_variants() {
     let (world, trainer) = World::with_person(Profile::Trainer).await;
     indexed(&world, &trainer, "L’électricité à l’école : niveau 2", "Béja").await;

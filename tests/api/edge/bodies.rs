@@ -156,3 +156,33 @@ async fn field_error_outside_the_schemas_says_what_would_be_valid() {
         assert_eq!(error, expected);
     }
 }
+
+#[tokio::test]
+async fn error_of_a_usual_mistake_says_how_the_value_is_written() {
+    let (_, admin) = World::with_admin().await;
+    let course = |price: &str, currency: &str| {
+        format!(r#"{{"courseTitle":"Un","price":{price},"currency":"{currency}"}}"#)
+    };
+    let of_course = async |price: &str, currency: &str| {
+        let body = course(price, currency).into();
+        admin.json().send(Method::POST, "/api/v1/courses", body).await
+    };
+    for (price, currency) in [("10.125", "TND"), ("10", "JPY"), ("10.50", "EUR")] {
+        of_course(price, currency).await.expect_created();
+    }
+    let phone = json!({ "phoneCode": "+216", "phone": "20123456", "password": "any" });
+    let file = json!({ "name": "a/b.txt", "contentType": "text/plain", "size": 1 });
+    let subdomain = json!({ "domain": "é".repeat(60), "rootdomain": "example.org" });
+    for (answer, field, text) in [
+        (of_course("10.5", "JPY").await, "price", "sans décimales"),
+        (of_course("10.125", "EUR").await, "price", "au plus 2 décimales"),
+        (of_course("10", "ZWL").await, "currency", "ISO 4217"),
+        (admin.change_self(phone).await, "phoneCode", "sans « + »"),
+        (admin.post("/files", file).await, "name", "sans « / » ni"),
+        (admin.post("/cpanel/subdomain", subdomain).await, "domain", "forme ASCII"),
+    ] {
+        let error = &answer.json()["errors"][0];
+        assert_eq!(error["field"], field, "{answer:?}");
+        assert!(error["RESPONSE_TEXT"].as_str().unwrap().contains(text), "{error}");
+    }
+}

@@ -1,6 +1,11 @@
 use common::ErrorCode;
-use domain::{Profile, user::User};
+use domain::{
+    CourseId, Profile, UserId,
+    registration::{Registration, RegistrationState::Waitlisted},
+    user::User,
+};
 use serde_json::{Value, json};
+use store::{PersonRule, SeatRule};
 use tests::expect_fields;
 
 use super::{Course, automatic};
@@ -36,4 +41,29 @@ async fn registrations_are_listed_by_number_or_name_in_every_state() {
     );
     let member = course.world.member().await;
     member.get(&course.path("")).await.expect_error(ErrorCode::Forbidden);
+}
+
+#[tokio::test]
+async fn page_and_counts_cost_the_same_beside_few_and_many_registrations() {
+    let course = Course::with(automatic(0, 10_000)).await;
+    let (store, now) = (&course.world.setup().store, course.world.clock().now());
+    let user = course.world.unhashed_account(Profile::Member).await;
+    let mut costs = Vec::new();
+    for count in [25, 200] {
+        let id: CourseId = course.id.parse().unwrap();
+        while store.seats(id).await.unwrap().waiting < count {
+            let user_id = UserId::new(identity::random::id(now));
+            let number = store.next_number(id).await.unwrap();
+            let someone = User { user_id, ..user.clone() };
+            let registration = Registration::new(None, id, &someone, (number, Waitlisted), now);
+            let mut tx = store.transaction();
+            tx.move_registration(None, &registration, SeatRule::None, PersonRule::NONE);
+            tx.commit().await.unwrap().expect_committed().unwrap();
+        }
+        course.world.cloud().settle();
+        let page = course.trainer.get(&course.path("?limit=20")).await;
+        assert_eq!(page.expect_ok()["counts"]["waitlisted"], count);
+        costs.push((page.cost.requests, page.cost.reads));
+    }
+    assert_eq!(costs[0], costs[1]);
 }

@@ -195,6 +195,22 @@ async fn registrations_per_network_and_hour_are_limited() {
 }
 
 #[tokio::test]
+async fn registrations_of_one_v6_site_are_counted_together() {
+    let world = World::with(&[("REGISTER_PER_HOUR", "1")]).await;
+    let payload = payload(&world).await;
+    let register = async |address: &str, number: u32| {
+        let payload = but(payload.clone(), "email", json!(format!("voisin{number}@example.org")));
+        world.anonymous().at(address).post("/users/register", payload).await
+    };
+    // Ten times as many as of one network.
+    for number in 0..10 {
+        register(&format!("2001:db8:7:{number:x}::1"), number).await.expect_created();
+    }
+    register("2001:db8:7:ffff::1", 10).await.expect_error(ErrorCode::TooManyAttempts);
+    register("2001:db8:8::1", 11).await.expect_created();
+}
+
+#[tokio::test]
 async fn passwords_are_not_stored_readable_nor_addresses_in_keys() {
     let world = World::new().await;
     world.anonymous().post("/users/register", payload(&world).await).await.expect_created();
