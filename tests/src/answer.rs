@@ -76,6 +76,11 @@ impl Answer {
         self.json()["message"]["RESPONSE_CODE"].as_str().unwrap_or_default().to_owned()
     }
 
+    /// Whether a client would repeat the request: a 503, or `CONFLICT_MESSAGE`.
+    pub(crate) fn is_to_be_repeated(&self) -> bool {
+        self.status == 503 || self.status == 409 && self.code() == ErrorCode::Conflict.code()
+    }
+
     /// The value of the header `name`; empty if it is absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()

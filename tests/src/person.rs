@@ -128,7 +128,15 @@ impl Person {
 
     /// Like [`Person::post`], as [`until_answered`]. Repeating is safe with an `Idempotency-Key`.
     pub async fn post_until_answered(&self, path: &str, body: Value) -> Answer {
-        until_answered(async || self.post(path, body.clone()).await).await
+        // Not by the function: its future cannot be spawned.
+        let mut answer = self.post(path, body.clone()).await;
+        for _ in 0..29 {
+            if !answer.is_to_be_repeated() {
+                break;
+            }
+            answer = self.post(path, body.clone()).await;
+        }
+        answer
     }
 
     /// Sends PUT `/api/v1{path}` with a JSON body.
@@ -237,12 +245,12 @@ impl Person {
     }
 }
 
-/// The answer to `request`, which is repeated while it is a 503, at most thirty times in all: a busy machine leaves too
-/// little time for transactions that conflict.
+/// The answer to `request`, which is repeated while it is a 503 or `CONFLICT_MESSAGE`, at most thirty times in all: a busy
+/// machine leaves too little time for transactions that conflict, and some changes are tried eight times.
 pub async fn until_answered(request: impl AsyncFn() -> Answer) -> Answer {
     let mut answer = request().await;
     for _ in 0..29 {
-        if answer.status != 503 {
+        if !answer.is_to_be_repeated() {
             break;
         }
         answer = request().await;

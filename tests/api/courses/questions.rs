@@ -71,7 +71,7 @@ async fn course_has_at_most_200_questions() {
     trainer.post(&path, questions(0..30)).await.expect_success(Message::QuestionsAdded);
     let writers = (0..12).map(|_| {
         let (trainer, path) = (trainer.clone(), path.clone());
-        tokio::spawn(async move { trainer.post(&path, questions(0..20)).await })
+        tokio::spawn(async move { trainer.post_until_answered(&path, questions(0..20)).await })
     });
     let answers: Vec<_> = join_all(writers).await.into_iter().map(Result::unwrap).collect();
     let added = answers.iter().filter(|answer| answer.status == 200).count();

@@ -33,6 +33,7 @@ async fn typed(course: &Course) -> (Person, Vec<String>) {
 
 /// The bytes that the link of an export leads to, and the export.
 async fn exported(course: &Course, request: Value) -> (Vec<u8>, Value) {
+    course.world.cloud().settle();
     let answer = course.trainer.post(&course.path("/export"), request).await;
     let body = answer.expect_success(Message::RegistrationsExported);
     let (status, headers, file) = fetch(body["export"]["url"].as_str().unwrap()).await;

@@ -27,16 +27,7 @@ async fn concurrent_registrations_fill_seats_and_list_exactly() {
     let people = members(&course, 100).await;
     let calls = people.iter().map(|person| {
         let (person, path) = (person.clone(), course.path(""));
-        tokio::spawn(async move {
-            // A busy machine leaves too little time for transactions that conflict.
-            for _ in 0..30 {
-                let answer = person.post(&path, json!({})).await;
-                if answer.status != 503 && answer.code() != ErrorCode::Conflict.code() {
-                    return answer;
-                }
-            }
-            panic!("thirty requests in a row were not served");
-        })
+        tokio::spawn(async move { person.post_until_answered(&path, json!({})).await })
     });
     let answers = join_all(calls.collect::<Vec<_>>()).await;
     let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();

@@ -54,6 +54,37 @@ async fn batch_counts_its_messages_by_status() {
     assert_eq!((&batch["sent"], &batch["unknown"]), (&json!(28), &json!(2)));
 }
 
+#[tokio::test]
+async fn batch_of_a_sender_who_may_no_longer_send_fails_with_its_reason() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let admin = world.admin().await;
+    let of_committee = format!("/sms?scope=committee&committeeID={}", world.committee());
+    for (change, failure) in [
+        (None, "SENDER_CLOSED"),
+        (Some(json!({ "permissions": [] })), "SENDER_NOT_ALLOWED"),
+        (Some(json!({ "isVerified": false })), "SENDER_NOT_ALLOWED"),
+    ] {
+        let sender = sender(&world).await;
+        let id = send_to(&sender, &numbers(3), "Bonjour").await;
+        let sender = sender.user().user_id;
+        match &change {
+            None => admin.set_active(sender, false).await,
+            Some(change) => _ = admin.change_member(sender, change.clone()).await,
+        }
+        world.deliver().await;
+        // The messages wait for their turn.
+        world.clock().advance(Duration::from_secs(60));
+        world.sweep().await;
+        let batch = consistent_batch(&admin, &id).await;
+        assert_eq!(batch["failed"], 3, "{change:?}: {batch}");
+        let messages = admin.pages(&of_committee, "sms").await;
+        let failed: Vec<&Value> = messages.iter().filter(|sms| sms["batchID"] == id).collect();
+        assert_eq!(failed.len(), 3);
+        assert!(failed.iter().all(|sms| sms["failure"] == failure), "{failed:?}");
+    }
+    assert_eq!(world.cloud().recorder().texts().len(), 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn batch_counters_always_add_up() {
     let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
