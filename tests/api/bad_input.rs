@@ -173,7 +173,7 @@ fn mistakes(schema: &Schema, is_required: bool) -> Vec<(&'static str, Option<Val
                 if is_password { TOO_SHORT } else { LENGTH },
             );
         }
-        // A longer one than a present password is a wrong one.
+        // A present password that is too long is a wrong password, not an invalid field.
         let is_new = !is_password || length("minLength").is_some_and(|min| min > 1);
         if let Some(max) = length("maxLength").filter(|_| is_new) {
             broken("long", json!(letter.repeat(max + 1)), LENGTH);

@@ -128,15 +128,7 @@ impl Person {
 
     /// Like [`Person::post`], as [`until_answered`]. Repeating is safe with an `Idempotency-Key`.
     pub async fn post_until_answered(&self, path: &str, body: Value) -> Answer {
-        // Not by the function: its future cannot be spawned.
-        let mut answer = self.post(path, body.clone()).await;
-        for _ in 0..29 {
-            if !answer.is_to_be_repeated() {
-                break;
-            }
-            answer = self.post(path, body.clone()).await;
-        }
-        answer
+        until_answered(|| self.post(path, body.clone())).await
     }
 
     /// Sends PUT `/api/v1{path}` with a JSON body.
@@ -247,7 +239,7 @@ impl Person {
 
 /// The answer to `request`, which is repeated while it is a 503 or `CONFLICT_MESSAGE`, at most thirty times in all: a busy
 /// machine leaves too little time for transactions that conflict, and some changes are tried eight times.
-pub async fn until_answered(request: impl AsyncFn() -> Answer) -> Answer {
+pub async fn until_answered<F: Future<Output = Answer>>(request: impl Fn() -> F) -> Answer {
     let mut answer = request().await;
     for _ in 0..29 {
         if !answer.is_to_be_repeated() {

@@ -124,13 +124,13 @@ impl Seen {
             return Err(ErrorCode::VersionConflict);
         }
         let revision = seats.revision;
-        match settings.capacity.filter(|_| request.add_seat) {
-            Some(RegistrationSettings::MAX_CAPACITY..) => return Err(ErrorCode::CourseFull),
-            Some(_) => return Ok(Some((Confirmed, SeatRule::AddedSeat))),
-            None if request.add_seat => {
-                return Ok(Some((Confirmed, SeatRule::Promotion { revision })));
-            }
-            None => {}
+        if request.add_seat {
+            let rule = match settings.capacity {
+                Some(RegistrationSettings::MAX_CAPACITY..) => return Err(ErrorCode::CourseFull),
+                Some(_) => SeatRule::AddedSeat,
+                None => SeatRule::Promotion { revision },
+            };
+            return Ok(Some((Confirmed, rule)));
         }
         let list_limit = settings.list_limit(&self.course.course.summary, now);
         let place = seats.place(list_limit).ok_or(ErrorCode::CourseFull)?;

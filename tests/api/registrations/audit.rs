@@ -37,14 +37,16 @@ async fn changes_of_the_committee_are_audited_without_answers() {
         let id = people[number].user().user_id;
         json!({ "targetType": "USER", "targetID": id, "before": null, "after": after })
     };
-    let on_course = |before: Value, after: Value| json!({ "targetType": "COURSE", "targetID": course.id, "before": before, "after": after });
-    let settings = |values: Value| (values["mode"].clone(), values["capacity"].clone());
-    let replaced = &audit[1];
-    assert_eq!(settings(replaced["before"].clone()), (json!("AUTOMATIC"), json!(null)));
-    assert_eq!(settings(replaced["after"].clone()), (json!("MANUAL"), json!(null)));
+    let on_course = json!({ "targetType": "COURSE", "targetID": course.id });
+    let (before, after) = (&audit[1]["before"], &audit[1]["after"]);
+    // The seat that the approval added is the second one of these settings.
+    assert_eq!(json!([before["mode"], before["capacity"]]), json!(["AUTOMATIC", null]));
+    assert_eq!(json!([after["mode"], after["capacity"]]), json!(["MANUAL", null]));
+    let (reason, none) = (json!({ "reason": "Salle fermée" }), json!(null));
+    assert_eq!(json!([audit[0]["before"], audit[0]["after"]]), json!([none, reason]));
     for (number, action, expected) in [
-        (0, "COURSE_CANCELLED", on_course(json!(null), json!({ "reason": "Salle fermée" }))),
-        (1, "REGISTRATION_SETTINGS_UPDATED", json!({ "targetType": "COURSE" })),
+        (0, "COURSE_CANCELLED", on_course.clone()),
+        (1, "REGISTRATION_SETTINGS_UPDATED", on_course),
         (2, "REGISTRATION_CANCELLED", on_person(0, json!({ "state": "CANCELLED" }))),
         (3, "REGISTRATION_REJECTED", on_person(2, json!({ "state": "REJECTED" }))),
         (

@@ -74,7 +74,7 @@ async fn registration_is_refused_for_the_first_reason() {
 }
 
 #[tokio::test]
-async fn registration_closes_with_the_committee_and_manually_at_the_start() {
+async fn registration_is_closed_with_its_committee_or_if_manual_at_start() {
     let course = Course::with(automatic(5, 0)).await;
     let elsewhere = course.world.another_committee("Ailleurs", true).await;
     let stranger = course.world.person(NewPerson::with(Profile::Member).of(elsewhere)).await;
@@ -98,7 +98,7 @@ async fn registration_closes_with_the_committee_and_manually_at_the_start() {
     course.register(&first).await.expect_error(ErrorCode::RegistrationClosed);
     replace("AUTOMATIC").await;
     course.register(&first).await.expect_success(Message::RegistrationConfirmed);
-    // Nobody would be promoted any more.
+    // After the start nobody is promoted.
     course.register(&second).await.expect_error(ErrorCode::CourseFull);
 }
 

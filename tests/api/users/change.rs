@@ -160,7 +160,7 @@ async fn hundred_changes_at_once_are_tried_eight_times_at_most() {
         let body = json!({ "name": format!("Amel {number}") });
         let member = &member;
         // On a busy machine the store may not answer in time.
-        async move { until_answered(async || member.change_self(body.clone()).await).await }
+        async move { until_answered(|| member.change_self(body.clone())).await }
     });
     let answers = join_all(changes).await;
     let changed = answers.iter().filter(|answer| answer.status == 200).count();

@@ -19,7 +19,7 @@ struct Component<'a> {
 /// The parts of a JPEG that say where an interval ends.
 struct Layout<'a> {
     components: Vec<Component<'a>>,
-    /// MCUs in the scan.
+    /// MCUs in the scan, at least one.
     mcus: usize,
     /// MCUs between restart markers; all without such markers.
     interval: usize,
@@ -56,8 +56,7 @@ pub(super) fn repaired(segments: &[Segment<'_>], scan: &[u8]) -> Option<Vec<u8>>
         repaired.extend(rest);
     } else {
         // What follows the last block is no part of the picture.
-        let last =
-            layout.mcus.saturating_sub((layout.intervals.saturating_sub(1)) * layout.interval);
+        let last = layout.mcus - (layout.intervals - 1) * layout.interval;
         repaired.extend(&data[..layout.end(data, last)?]);
         repaired.extend(EOI);
     }
@@ -129,10 +128,13 @@ impl<'a> Layout<'a> {
             .fold((1, 1), |most, one| (most.0.max(one.0), most.1.max(one.1)));
         let (across, down) = if is_single { (1, 1) } else { (across, down) };
         let mcus = width.div_ceil(8 * across) * height.div_ceil(8 * down);
+        if mcus == 0 {
+            return None;
+        }
         let interval = segments.iter().rev().find(|(marker, _)| *marker == 0xDD);
         let interval =
             interval.map_or(Some(0), |(_, data)| Some(u16::from_be_bytes(*data.first_chunk()?)))?;
-        let interval = if interval == 0 { mcus.max(1) } else { interval.into() };
+        let interval = if interval == 0 { mcus } else { interval.into() };
         let intervals = mcus.div_ceil(interval);
         Some(Self { components: components.collect::<Option<_>>()?, mcus, interval, intervals })
     }
