@@ -52,6 +52,7 @@ async fn main() -> Result<()> {
     settings.set("AWS_ENDPOINT_URL", endpoint);
     settings.set("SSL_CERT_FILE", bundle.display().to_string());
     settings.set("CANARY_URL", "http://127.0.0.1");
+    settings.set("RATE_LIMIT", "4000000000");
     let token = world.admin().await.token().to_owned();
 
     let mut cases = vec![floor(&token)?];
