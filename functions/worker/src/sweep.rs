@@ -6,14 +6,13 @@ use std::{
     time::Duration,
 };
 
-use background::{AT_ONCE, Messages, work_span};
+use background::{AT_ONCE, Messages};
 use domain::Instant;
 use futures_util::{StreamExt, future::join_all, stream};
 use identity::random;
 use runtime::Error;
 use store::{Due, Outbound, OutboundMessage, keys::DueList};
 use tokio::time::Instant as Monotonic;
-use tracing::Instrument;
 
 use crate::{Task, Worker};
 
@@ -80,7 +79,8 @@ impl Worker {
         let Some(task) = due.list().and_then(|list| Task::of(list, &due.pk)) else {
             return;
         };
-        if let Err(failure) = self.perform(task).instrument(work_span(&due.pk)).await {
+        let work = background::perform(&due.pk, &due.request_id, self.perform(task));
+        if let Err(failure) = work.await {
             self.0.due.postpone(due, &failure, RETRY_DELAY).await;
         }
     }

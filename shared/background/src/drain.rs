@@ -7,9 +7,8 @@ use futures_util::future::join_all;
 use runtime::Error;
 use store::{Due, Outbound};
 use tokio::{sync::Mutex, time::Instant as Monotonic};
-use tracing::Instrument;
 
-use crate::{AT_ONCE, MessageSender, work_span};
+use crate::{AT_ONCE, MessageSender, perform};
 
 /// How long one sweep sends messages.
 const DRAIN_TIME: Duration = Duration::from_secs(50);
@@ -60,7 +59,7 @@ impl MessageSender {
             if let Some(due) = self.lease(&due).await
                 && let Err(failure) = {
                     let work = messages.deliver(what, &mut slot);
-                    work.instrument(work_span(&due.pk)).await
+                    perform(&due.pk, &due.request_id, work).await
                 }
             {
                 self.postpone(&due, &failure).await;

@@ -5,9 +5,8 @@ use futures_util::{StreamExt, stream};
 use runtime::Error;
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use store::keys::DueList;
-use tracing::{Instrument, Span};
 
-use crate::{AT_ONCE, MailFeedback, work_span};
+use crate::{AT_ONCE, MailFeedback};
 
 /// A batch of DynamoDB stream records (<https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html>), log events of a
 /// CloudWatch Logs subscription filter, an event of SES in EventBridge
@@ -56,7 +55,7 @@ pub struct LogData {
     pub data: String,
 }
 
-/// A change of one item. Only the attribute `duePk` of the new image is read.
+/// A change of one item. Only the attributes `duePk` and `requestId` of the new image are read.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Record {
     #[serde(rename = "eventName")]
@@ -78,13 +77,15 @@ struct Keys {
     pk: Text,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 struct Image {
     #[serde(rename = "duePk", default)]
     due_pk: Option<Text>,
+    #[serde(rename = "requestId", default)]
+    request_id: Text,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 struct Text {
     #[serde(rename = "S")]
     text: String,
@@ -103,7 +104,8 @@ impl Record {
     }
 }
 
-/// Performs the tasks of `records` that have one, several at once and each once, and returns the records that failed.
+/// Performs the tasks of `records` that have one, several at once and each once, and returns the records that failed. A
+/// task of several records is performed for the request of the first.
 pub async fn handle_records<T: PartialEq, F>(
     records: Vec<Record>,
     task_of: fn(&Record) -> Option<T>,
@@ -112,18 +114,23 @@ pub async fn handle_records<T: PartialEq, F>(
 where
     F: Future<Output = Result<(), Error>>,
 {
-    let mut tasks: Vec<(Vec<String>, T, Span)> = Vec::new();
+    let mut tasks: Vec<(Vec<String>, T, [String; 2])> = Vec::new();
     for record in records {
         let Some(task) = task_of(&record) else { continue };
-        let Change { keys, sequence_number, .. } = record.dynamodb;
+        let Change { keys, new_image, sequence_number } = record.dynamodb;
         match tasks.iter_mut().find(|(_, other, _)| *other == task) {
             Some((numbers, ..)) => numbers.push(sequence_number),
-            None => tasks.push((vec![sequence_number], task, work_span(&keys.pk.text))),
+            None => {
+                let request_id = new_image.unwrap_or_default().request_id;
+                tasks.push((vec![sequence_number], task, [keys.pk.text, request_id.text]));
+            }
         }
     }
     let perform = &perform;
     let results = stream::iter(tasks)
-        .map(|(numbers, task, span)| async move { (numbers, perform(task).instrument(span).await) })
+        .map(|(numbers, task, [pk, request_id])| async move {
+            (numbers, crate::perform(&pk, &request_id, perform(task)).await)
+        })
         .buffered(AT_ONCE)
         .collect::<Vec<_>>()
         .await;

@@ -18,10 +18,20 @@ pub use event::{Event, Handled, LogData, Record, handle_records};
 pub use feedback::MailFeedback;
 pub use outcome::SendOutcome;
 pub use sender::{Claim, MessageSender, TextMessage};
+use tokio::time::Instant;
+use tracing::Instrument;
 
-/// The span of the work on the item with the partition key `pk`: all lines of it name that item.
-pub fn work_span(pk: &str) -> tracing::Span {
-    tracing::info_span!("work", pk)
+/// Performs `work` on the item with the partition key `pk`: all its lines name that item and the request of a client that
+/// queued it, `request_id`, as do those of the work that it queues. The last line says how many milliseconds it took.
+pub async fn perform<T>(pk: &str, request_id: &str, work: impl Future<Output = T>) -> T {
+    let work = async {
+        let start = Instant::now();
+        let done = work.await;
+        tracing::info!(took = start.elapsed().as_millis(), "work");
+        done
+    };
+    let span = tracing::info_span!("work", pk, request_id);
+    store::for_request(request_id.to_owned(), work).instrument(span).await
 }
 
 /// Number of concurrent tasks.

@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use http::{HeaderValue, Method, StatusCode, Uri, header};
 use identity::{random, token::Claims};
 use runtime::{Clock, ConfigError, Key, Settings};
-use store::{Setup, metered, within};
+use store::{Setup, for_request, metered, within};
 use tower::ServiceExt;
 use tracing::{Instrument, field::Empty};
 
@@ -137,7 +137,7 @@ impl Edge {
         let request_headers = request.headers().clone();
 
         let handling = within(UPDATE_DEADLINE, Box::pin(self.0.handle(request, ip, now)));
-        let (handled, requests) = metered(handling).await;
+        let (handled, requests) = for_request(id.to_owned(), metered(handling)).await;
         let Handled { response, rate_limit } = handled;
         let mut response = headers::finalized(&method, &request_headers, response).await;
         headers::set_constant(response.headers_mut(), &self.0.powered_by, id);

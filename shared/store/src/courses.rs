@@ -162,7 +162,7 @@ fn has_other_words(before: &CourseSummary, after: &CourseSummary) -> bool {
     words(before) != words(after)
 }
 
-pub(crate) fn words_due(course: &CourseSummary) -> [(String, AttributeValue); 2] {
+pub(crate) fn words_due(course: &CourseSummary) -> [(String, AttributeValue); 3] {
     let key = keys::course(course.course_id);
     due(DueList::Courses, &key, course.updated_at.after(SWEEP_DELAY))
 }

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, DueList, Key},
+    meter::request_id,
     quotas::addition,
     table::{ListedItem, Order, due},
     write::Write,
@@ -160,11 +161,12 @@ impl Transaction {
     pub fn discard_file(&mut self, file: &File, now: Instant) {
         let update = file_update(file)
             .expression(
-                "SET card.#status = :deleted, card.deletedAt = :at, duePk = :due, dueAt = :now REMOVE listPk, listSk",
+                "SET card.#status = :deleted, card.deletedAt = :at, duePk = :due, dueAt = :now, requestId = :request REMOVE listPk, listSk",
             )
             .value(":deleted", &Status::Deleted)
             .value(":at", &now)
             .text(":due", DueList::Files.name())
+            .text(":request", &request_id())
             .number(":now", now.unix_milliseconds());
         self.update(Part::File, update);
         let update = usage_update(file, -1, UsageKind::Quota);

@@ -47,7 +47,7 @@ pub use courses::{
 pub use engine::{
     due::{DeadLetter, Due},
     error::StoreError,
-    meter::{Requests, metered},
+    meter::{Requests, for_request, metered},
     retry::within,
     table::{Page, all_pages},
     transaction::{CommitOutcome, Part, Transaction},

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Part, Store, StoreError, Transaction,
     keys::{self, DueList, IndexKey, Key, SWEEP_DELAY},
+    meter::request_id,
     retry::Retries,
     table::{Item, number, read},
     write::Write,
@@ -270,8 +271,9 @@ impl Store {
         let update = match next {
             Some(next) => update
                 .and("(attribute_not_exists(dueAt) OR dueAt <> :next)")
-                .expression("SET duePk = :list, dueAt = :next")
+                .expression("SET duePk = :list, dueAt = :next, requestId = :none")
                 .text(":list", DueList::Courses.name())
+                .text(":none", "")
                 .number(":next", next.unix_milliseconds()),
             None => update.and("attribute_exists(duePk)").expression("REMOVE duePk, dueAt"),
         };
@@ -332,8 +334,9 @@ impl Transaction {
     /// Makes the worker copy the account of `user` to their registrations, and promote them if they wait.
     pub(crate) fn refresh_registrations(&mut self, user: UserId) {
         let update = Write::at(&keys::registered(user))
-            .expression("SET duePk = :list, dueAt = :now ADD changes :one")
+            .expression("SET duePk = :list, dueAt = :now, requestId = :request ADD changes :one")
             .text(":list", DueList::Courses.name())
+            .text(":request", &request_id())
             .number(":now", AT_ONCE)
             .number(":one", 1);
         self.update(Part::Registered, update);
@@ -405,7 +408,7 @@ impl Transaction {
     ) {
         self.put_registration_settings(before, settings, now);
         let counters = "SET taken = if_not_exists(taken, :zero), waiting = if_not_exists(waiting, :zero), \
-                        pending = if_not_exists(pending, :zero), duePk = :list, dueAt = :soon";
+                        pending = if_not_exists(pending, :zero), duePk = :list, dueAt = :soon, requestId = :request";
         let raise = "ADD revision :one, changes :one";
         let seats = Write::at(&keys::seats(before.course_id)).number(":zero", 0).number(":one", 1);
         let seats = with_due(seats, now);
@@ -452,7 +455,7 @@ impl Transaction {
         }
         let now = after.updated_at;
         let update = with_due(Write::at(&keys::seats(before.course_id)), now)
-            .expression("SET duePk = :list, dueAt = :soon ADD revision :one, changes :one")
+            .expression("SET duePk = :list, dueAt = :soon, requestId = :request ADD revision :one, changes :one")
             .number(":one", 1);
         let has_ended = after.end().is_some_and(|end| end <= now);
         let update = if is_moved && after.state == CourseState::Archived && !has_ended {
@@ -470,7 +473,8 @@ impl Transaction {
 /// Sets `:list` and `:soon`, which make an item of a course due if the stream misses it.
 fn with_due(update: Write, now: Instant) -> Write {
     let soon = now.after(SWEEP_DELAY).unix_milliseconds();
-    update.text(":list", DueList::Courses.name()).number(":soon", soon)
+    let update = update.text(":list", DueList::Courses.name()).text(":request", &request_id());
+    update.number(":soon", soon)
 }
 
 /// The update of the seats of `course` for a registration that moves from one state to another.
@@ -484,11 +488,15 @@ fn seats_moved(
     let count = |state| i32::from(to == state) - i32::from(from == Some(state));
     // A seat that is taken at once leaves nothing to do, but for the end of the course: that is scheduled once.
     let leaves_work = from.is_some() || to == Waitlisted;
-    let due_at = if leaves_work { ":soon" } else { "if_not_exists(dueAt, :soon)" };
+    let (due_at, request) = if leaves_work {
+        (":soon", ":request")
+    } else {
+        ("if_not_exists(dueAt, :soon)", "if_not_exists(requestId, :request)")
+    };
     let capacity = if rule == SeatRule::AddedSeat { ", seats = seats + :one" } else { "" };
     let update = with_due(Write::at(&keys::seats(course)), now)
         .expression(format!(
-            "SET duePk = :list, dueAt = {due_at}, registered = :true{capacity} \
+            "SET duePk = :list, dueAt = {due_at}, requestId = {request}, registered = :true{capacity} \
              ADD taken :taken, waiting :waiting, pending :pending, changes :one"
         ))
         .value(":true", &true)

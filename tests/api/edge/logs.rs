@@ -1,6 +1,6 @@
 //! The log lines of a request, and that they contain no secrets.
 
-use std::{cell::RefCell, io, sync::Once};
+use std::{cell::RefCell, io, sync::Once, time::Duration};
 
 use cloud::faults::{Fault, Mode, Service};
 use common::ErrorCode;
@@ -13,6 +13,8 @@ use tracing_subscriber::{
     fmt,
     layer::{Layer, SubscriberExt},
 };
+
+use crate::registrations::{Course, automatic};
 
 thread_local! {
     static LINES: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
@@ -94,6 +96,47 @@ async fn request_line_has_route_status_duration_user_and_round_trips() {
     assert_eq!(requests[0]["round_trips"], 1);
     assert!(requests[0]["took"].is_number() && span["request_id"].is_string());
     assert_eq!((&requests[1]["route"], &requests[1]["status"]), (&json!("-"), &json!(404)));
+}
+
+#[tokio::test]
+async fn lines_of_background_work_name_the_request_that_queued_it() {
+    let course = Course::with(automatic(1, 1)).await;
+    let (first, _) = course.registered().await;
+    course.registered().await;
+    course.world.deliver().await;
+    let lines = capture();
+    let answer = first.post(&format!("{}/cancel", course.path_of(&first)), json!({})).await;
+    answer.expect_ok();
+    course.world.deliver().await;
+    let id = answer.header("x-request-id");
+    let work: Vec<String> = lines
+        .read()
+        .iter()
+        .filter(|line| line["message"] == "work")
+        .flat_map(|line| line["spans"].as_array().cloned().unwrap_or_default())
+        .filter(|span| span["request_id"] == id)
+        .map(|span| span["pk"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    let of = |kind: &str| work.iter().filter(|pk| pk.starts_with(kind)).count();
+    assert!(of("SEATS#") > 0, "the worker gives the free seat: {work:?}");
+    assert_eq!(of("OUTBOX#"), 2, "a mail on the cancellation, one on the promotion: {work:?}");
+}
+
+#[tokio::test]
+async fn swept_work_names_the_request_that_queued_it() {
+    let world = World::new().await;
+    let lines = capture();
+    let payload = json!({ "email": "admin@example.org" });
+    let answer = world.anonymous().post("/auth/passwordless", payload).await;
+    world.clock().advance(Duration::from_secs(61));
+    world.sweep().await;
+    let id = answer.header("x-request-id");
+    let lines = lines.read();
+    let is_of_mail = |line: &&Value| {
+        line["message"] == "work"
+            && line["spans"].as_array().unwrap().last().unwrap()["request_id"] == id
+    };
+    assert_eq!(lines.iter().filter(is_of_mail).count(), 1, "{lines:?}");
 }
 
 #[tokio::test]

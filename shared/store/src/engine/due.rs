@@ -30,6 +30,9 @@ pub struct Due {
     sk: String,
     pub(crate) due_pk: String,
     due_at: i64,
+    /// The id of the client's request that queued it; empty if none did.
+    #[serde(default)]
+    pub request_id: String,
 }
 
 /// A series of failures of one piece of work.

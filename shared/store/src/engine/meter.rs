@@ -1,4 +1,5 @@
-//! Counts the requests to the tables of one piece of work, for its log line.
+//! What the log lines of one piece of work need: how many requests to the tables it sent, and which request of a client
+//! it belongs to.
 
 use std::{
     future::Future,
@@ -20,6 +21,18 @@ type Meter = Arc<Mutex<Requests>>;
 
 tokio::task_local! {
     static METER: Meter;
+    static REQUEST_ID: String;
+}
+
+/// Runs `work` for the request of a client with the id `request_id`, which is empty if there is none. What it queues is
+/// stored with that id, so that the lines of all work for a request name it.
+pub async fn for_request<T>(request_id: String, work: impl Future<Output = T>) -> T {
+    REQUEST_ID.scope(request_id, work).await
+}
+
+/// The id of the request that the current work is for; empty if there is none.
+pub(crate) fn request_id() -> String {
+    REQUEST_ID.try_with(String::clone).unwrap_or_default()
 }
 
 /// Runs `work` and returns its output and its requests.

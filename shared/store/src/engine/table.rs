@@ -21,7 +21,7 @@ use serde_dynamo::{from_item, from_items};
 use crate::{
     Store, StoreError,
     keys::{DUE, DueList, IndexKey, Key, List, Table},
-    meter::counted,
+    meter::{counted, request_id},
     retry::Retries,
 };
 
@@ -355,11 +355,12 @@ pub(crate) fn number(number: impl ToString) -> AttributeValue {
     AttributeValue::N(number.to_string())
 }
 
-/// The attributes that put the item at `key` into `list`, to be handled at `at`.
-pub(crate) fn due(list: DueList, key: &Key, at: Instant) -> [(String, AttributeValue); 2] {
+/// The attributes that put the item at `key` into `list`, to be handled at `at` for the current request.
+pub(crate) fn due(list: DueList, key: &Key, at: Instant) -> [(String, AttributeValue); 3] {
     [
         (DUE.pk.to_owned(), text(&list.partition_of(&key.pk))),
         (DUE.sk.0.to_owned(), number(at.unix_milliseconds())),
+        ("requestId".to_owned(), text(&request_id())),
     ]
 }
 

@@ -26,9 +26,10 @@ pub const LISTING: IndexSchema = IndexSchema {
     sk: ("listSk", "S"),
     projected: &["card", "details"],
 };
-/// The sparse index of pending work; its sort key is the due time in Unix milliseconds.
+/// The sparse index of pending work; its sort key is the due time in Unix milliseconds. `requestId` is that of the request
+/// of a client that queued it, for log lines.
 pub const DUE: IndexSchema =
-    IndexSchema { name: "due", pk: "duePk", sk: ("dueAt", "N"), projected: &[] };
+    IndexSchema { name: "due", pk: "duePk", sk: ("dueAt", "N"), projected: &["requestId"] };
 /// The index of courses, text messages and batches by author.
 pub const AUTHORED: IndexSchema = IndexSchema {
     name: "authored",
