@@ -31,9 +31,9 @@ impl DueWork {
         or_none(list, self.store.due(list, Instant::MAX, limit).await)
     }
 
-    /// Postpones `due` by `pause` because of `failure`, so that it does not block other work. Failures are logged.
+    /// Postpones `due` by `pause` because of `failure`, so that it does not block other work. If it cannot be postponed, which
+    /// is logged, it stays due.
     pub async fn postpone(&self, due: &Due, failure: &Error, pause: Duration) {
-        tracing::error!(?failure, pk = due.pk, "performing a due task failed");
         let (cause, now) = (failure.to_string(), self.clock.now());
         if let Err(failure) = self.store.postpone(due, &cause, pause, now).await {
             tracing::error!(%failure, pk = due.pk, "postponing a failed task failed");

@@ -136,8 +136,7 @@ where
         .await;
     let mut handled = Handled::default();
     for (numbers, done) in results {
-        if let Err(failure) = done {
-            tracing::error!(?failure, "handling a stream record failed");
+        if done.is_err() {
             let failed = numbers.into_iter().map(|item_identifier| FailedItem { item_identifier });
             handled.batch_item_failures.extend(failed);
         }

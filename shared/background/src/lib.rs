@@ -17,17 +17,30 @@ pub use due::DueWork;
 pub use event::{Event, Handled, LogData, Record, handle_records};
 pub use feedback::MailFeedback;
 pub use outcome::SendOutcome;
+use runtime::Error;
 pub use sender::{Claim, MessageSender, TextMessage};
 use tokio::time::Instant;
 use tracing::Instrument;
 
 /// Performs `work` on the item with the partition key `pk`: all its lines name that item and the request of a client that
-/// queued it, `request_id`, as do those of the work that it queues. The last line says how many milliseconds it took.
-pub async fn perform<T>(pk: &str, request_id: &str, work: impl Future<Output = T>) -> T {
+/// queued it, `request_id`, as do those of the work that it queues. The last line says how many milliseconds it took, or
+/// why it failed.
+///
+/// # Errors
+/// Those of `work`.
+pub async fn perform(
+    pk: &str,
+    request_id: &str,
+    work: impl Future<Output = Result<(), Error>>,
+) -> Result<(), Error> {
     let work = async {
         let start = Instant::now();
         let done = work.await;
-        tracing::info!(took = start.elapsed().as_millis(), "work");
+        let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        match &done {
+            Ok(()) => tracing::info!(took, "work"),
+            Err(failure) => tracing::error!(took, ?failure, "work failed"),
+        }
         done
     };
     let span = tracing::info_span!("work", pk, request_id);

@@ -292,6 +292,7 @@ impl MessageSender {
             Ok(leased) => leased,
             Err(failure) => {
                 if matches!(failure, StoreError::Unexpected(_)) {
+                    tracing::error!(%failure, %what, "leasing a message failed");
                     // No retry will remove it, and the message would stay the first of its list.
                     self.postpone(due, &failure.into()).await;
                 } else {

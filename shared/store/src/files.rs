@@ -161,7 +161,8 @@ impl Transaction {
     pub fn discard_file(&mut self, file: &File, now: Instant) {
         let update = file_update(file)
             .expression(
-                "SET card.#status = :deleted, card.deletedAt = :at, duePk = :due, dueAt = :now, requestId = :request REMOVE listPk, listSk",
+                "SET card.#status = :deleted, card.deletedAt = :at, duePk = :due, dueAt = :now, requestId = :request \
+                 REMOVE listPk, listSk",
             )
             .value(":deleted", &Status::Deleted)
             .value(":at", &now)

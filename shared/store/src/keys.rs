@@ -10,7 +10,8 @@
 //! | `listPk`, `listSk` | key in the index `listing` (projection: `card`, `details`) |
 //! | `authoredPk`, `authoredSk` | key in the index `authored` (projection: `card`, `details`) |
 //! | `overviewPk`, `overviewSk` | key in the index `overview` (projection: `card`) |
-//! | `duePk`, `dueAt` | key in the sparse index `due` (projection: keys): pending work of dispatcher and worker, and when it is due |
+//! | `duePk`, `dueAt` | key in the sparse index `due` (projection: `requestId`): pending work of dispatcher and worker, and when it is due |
+//! | `requestId` | the `X-Request-Id` of the request that made the item due, for log lines; empty if none did |
 //! | `ttl` | Unix seconds after which DynamoDB may delete the item; it lags by days, so every read also checks the item's own time |
 //!
 //! [`ITEMS`], [`LISTS`] and [`DueList`] are the keys: the code makes its keys from them, and `shared/store/keys.md` is

@@ -408,7 +408,8 @@ impl Transaction {
     ) {
         self.put_registration_settings(before, settings, now);
         let counters = "SET taken = if_not_exists(taken, :zero), waiting = if_not_exists(waiting, :zero), \
-                        pending = if_not_exists(pending, :zero), duePk = :list, dueAt = :soon, requestId = :request";
+                        pending = if_not_exists(pending, :zero), duePk = :list, dueAt = :soon, \
+                        requestId = :request";
         let raise = "ADD revision :one, changes :one";
         let seats = Write::at(&keys::seats(before.course_id)).number(":zero", 0).number(":one", 1);
         let seats = with_due(seats, now);
@@ -455,7 +456,9 @@ impl Transaction {
         }
         let now = after.updated_at;
         let update = with_due(Write::at(&keys::seats(before.course_id)), now)
-            .expression("SET duePk = :list, dueAt = :soon, requestId = :request ADD revision :one, changes :one")
+            .expression(
+                "SET duePk = :list, dueAt = :soon, requestId = :request ADD revision :one, changes :one",
+            )
             .number(":one", 1);
         let has_ended = after.end().is_some_and(|end| end <= now);
         let update = if is_moved && after.state == CourseState::Archived && !has_ended {
@@ -470,7 +473,7 @@ impl Transaction {
     }
 }
 
-/// Sets `:list` and `:soon`, which make an item of a course due if the stream misses it.
+/// Sets `:list`, `:soon` and `:request`, which make an item of a course due if the stream misses it.
 fn with_due(update: Write, now: Instant) -> Write {
     let soon = now.after(SWEEP_DELAY).unix_milliseconds();
     let update = update.text(":list", DueList::Courses.name()).text(":request", &request_id());

@@ -77,6 +77,12 @@ fn capture() -> Lines {
     Lines
 }
 
+/// The lines with `message` of background work for the request `id`.
+fn lines_of_work(lines: &Lines, message: &str, id: &str) -> Vec<Value> {
+    let is_of = |line: &Value| line["message"] == message && line["spans"][0]["request_id"] == id;
+    lines.read().into_iter().filter(is_of).collect()
+}
+
 #[tokio::test]
 async fn request_line_has_route_status_duration_user_and_round_trips() {
     let (world, member) = World::with_member().await;
@@ -108,16 +114,12 @@ async fn lines_of_background_work_name_the_request_that_queued_it() {
     let answer = first.post(&format!("{}/cancel", course.path_of(&first)), json!({})).await;
     answer.expect_ok();
     course.world.deliver().await;
-    let id = answer.header("x-request-id");
-    let work: Vec<String> = lines
-        .read()
-        .iter()
-        .filter(|line| line["message"] == "work")
-        .flat_map(|line| line["spans"].as_array().cloned().unwrap_or_default())
-        .filter(|span| span["request_id"] == id)
-        .map(|span| span["pk"].as_str().unwrap_or_default().to_owned())
-        .collect();
-    let of = |kind: &str| work.iter().filter(|pk| pk.starts_with(kind)).count();
+    let work = lines_of_work(&lines, "work", answer.header("x-request-id"));
+    assert!(work.iter().all(|line| line["took"].is_number()), "{work:?}");
+    let of = |kind: &str| {
+        let is_of = |line: &&Value| line["spans"][0]["pk"].as_str().unwrap().starts_with(kind);
+        work.iter().filter(is_of).count()
+    };
     assert!(of("SEATS#") > 0, "the worker gives the free seat: {work:?}");
     assert_eq!(of("OUTBOX#"), 2, "a mail on the cancellation, one on the promotion: {work:?}");
 }
@@ -131,12 +133,20 @@ async fn swept_work_names_the_request_that_queued_it() {
     world.clock().advance(Duration::from_secs(61));
     world.sweep().await;
     let id = answer.header("x-request-id");
-    let lines = lines.read();
-    let is_of_mail = |line: &&Value| {
-        line["message"] == "work"
-            && line["spans"].as_array().unwrap().last().unwrap()["request_id"] == id
-    };
-    assert_eq!(lines.iter().filter(is_of_mail).count(), 1, "{lines:?}");
+    assert_eq!(lines_of_work(&lines, "work", id).len(), 1);
+}
+
+#[tokio::test]
+async fn failed_background_work_is_logged_with_request_and_cause() {
+    let world = World::new().await;
+    let payload = json!({ "email": "admin@example.org" });
+    let answer = world.anonymous().post("/auth/passwordless", payload).await;
+    let lines = capture();
+    world.inject_fault(Fault::named("ValidationException").on("GetItem"));
+    world.deliver().await;
+    let failed = lines_of_work(&lines, "work failed", answer.header("x-request-id"));
+    assert_eq!(failed.len(), 1);
+    assert!(failed[0]["failure"].as_str().unwrap().contains("ValidationException"));
 }
 
 #[tokio::test]

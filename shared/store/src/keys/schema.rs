@@ -26,8 +26,7 @@ pub const LISTING: IndexSchema = IndexSchema {
     sk: ("listSk", "S"),
     projected: &["card", "details"],
 };
-/// The sparse index of pending work; its sort key is the due time in Unix milliseconds. `requestId` is that of the request
-/// of a client that queued it, for log lines.
+/// The sparse index of pending work; its sort key is the due time in Unix milliseconds.
 pub const DUE: IndexSchema =
     IndexSchema { name: "due", pk: "duePk", sk: ("dueAt", "N"), projected: &["requestId"] };
 /// The index of courses, text messages and batches by author.
