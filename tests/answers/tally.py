@@ -1,6 +1,6 @@
 """Counts calls per operation and status while Schemathesis runs; evaluates them afterwards.
 
-    tally.py openapi.yaml tally
+    tally.py openapi.json tally
 """
 
 import collections

@@ -12,6 +12,7 @@ use dev::{
     delivery::{self, Consumers},
     edge_of, front, home,
     home::LocalSettings,
+    operations::document,
     pages::{FRONT_PATH, Pages},
     seed, update,
 };
@@ -24,6 +25,7 @@ const USAGE: &str = "cargo dev …
     seed [--yes]                 adds demonstration data, once, then runs the service
     reset [--yes]                deletes the data folder
     update                       writes what is computed: sample events, tables, costs and their pages
+    document                     prints the OpenAPI document as JSON, complete, for generators
     --help                       prints this text
   --yes does not ask. Settings: infra/settings.md, such as PORT and DATA_DIR.";
 
@@ -39,6 +41,7 @@ async fn main() -> ExitCode {
         ["reset"] => reset(true).await,
         ["reset", "--yes"] => reset(false).await,
         ["update"] => write_computed().await,
+        ["document"] => print_document(),
         ["--help" | "-h" | "help"] => {
             print(USAGE);
             Ok(())
@@ -54,6 +57,12 @@ async fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn print_document() -> Result<(), LocalError> {
+    let json = serde_json::to_string_pretty(&document());
+    print(&json.map_err(|error| LocalError::new(format!("The document is no JSON: {error}.")))?);
+    Ok(())
 }
 
 /// Whether the demonstration data is added.

@@ -3,10 +3,47 @@
 use std::sync::LazyLock;
 
 use serde_json::Value;
+use serde_yaml_ng::{Mapping, Value as Yaml};
 
-/// The OpenAPI document, `infra/api/openapi.yaml`.
+/// What [`document`] returns, as JSON.
 pub static DOCUMENT: LazyLock<Value> =
-    LazyLock::new(|| serde_yaml_ng::from_str(crate::OPENAPI).unwrap_or_default());
+    LazyLock::new(|| serde_json::to_value(document()).unwrap_or_default());
+
+/// The OpenAPI document, `infra/api/openapi.yaml`, in its own order, with the headers of `x-headers` in each response.
+pub fn document() -> Mapping {
+    let mut document: Mapping = serde_yaml_ng::from_str(crate::OPENAPI).unwrap_or_default();
+    let headers = document.shift_remove("x-headers").unwrap_or_default();
+    let shared = document.get_mut("components").and_then(|all| all.get_mut("responses"));
+    add_headers(shared, &headers);
+    let paths = document.get_mut("paths").and_then(Yaml::as_mapping_mut);
+    for item in paths.into_iter().flat_map(Mapping::values_mut).filter_map(Yaml::as_mapping_mut) {
+        for operation in item.values_mut() {
+            add_headers(operation.get_mut("responses"), &headers);
+        }
+    }
+    document
+}
+
+/// Adds to each of `responses` the headers that it does not name itself.
+fn add_headers(responses: Option<&mut Yaml>, headers: &Yaml) {
+    let responses = responses.and_then(Yaml::as_mapping_mut).into_iter();
+    for response in responses.flat_map(Mapping::values_mut).filter_map(Yaml::as_mapping_mut) {
+        if response.contains_key("$ref") {
+            continue;
+        }
+        let is_limited = response.shift_remove("x-unlimited").is_none();
+        let groups = ["all"].into_iter().chain(is_limited.then_some("limited"));
+        let groups = groups.filter_map(|group| headers.get(group)?.as_mapping());
+        let mut all: Mapping =
+            groups.flatten().map(|(name, at)| (name.clone(), at.clone())).collect();
+        if !response.contains_key("content") {
+            all.shift_remove("Content-Length");
+        }
+        let own = response.shift_remove("headers");
+        all.extend(own.and_then(|own| own.as_mapping().cloned()).unwrap_or_default());
+        response.insert("headers".into(), all.into());
+    }
+}
 
 /// An operation and its example.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use http::{Response, StatusCode, header};
 use serde_json::Value as Json;
 use serde_yaml_ng::{Mapping, Value};
 
-use crate::{OPENAPI, pages::response};
+use crate::{operations, pages::response};
 
 const PAGE: &str = include_str!("reference/page.html");
 /// Scalar's script, about 5 MB.
@@ -34,9 +34,9 @@ pub(crate) fn answer(path: &str, accounts: &[Json]) -> Option<Response<Bytes>> {
     Some(response(StatusCode::OK, content, &headers))
 }
 
-/// The OpenAPI document in its own order, with `accounts` in `x-accounts`.
+/// The OpenAPI document, with `accounts` in `x-accounts`.
 fn document(accounts: &[Json]) -> Vec<u8> {
-    let mut document: Mapping = serde_yaml_ng::from_str(OPENAPI).unwrap_or_default();
+    let mut document = operations::document();
     let paths = document.get_mut("paths").and_then(Value::as_mapping_mut);
     for path in paths.into_iter().flat_map(Mapping::values_mut).filter_map(Value::as_mapping_mut) {
         // Scalar's requests ignore the servers of a path, but not those of an operation.
