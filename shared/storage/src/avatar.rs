@@ -9,6 +9,7 @@
 //! are without what this module does.
 
 mod jpeg;
+mod png;
 mod restart;
 mod shrink;
 
@@ -102,7 +103,8 @@ impl Error for ImageError {}
 ///
 /// The avatar is upright, keeps the aspect ratio, is scaled down to 512 by 512 and never enlarged. It is
 /// a PNG if it has transparent pixels, else a JPEG. Its colours are those that a browser shows: a colour
-/// profile of RGB or grey is converted to sRGB; without one that can be read, colours are sRGB already. An animated PNG is reduced to its default image.
+/// profile of RGB or grey is converted to sRGB, as is what a PNG says in `gAMA` and `cHRM`; without one that can be read,
+/// colours are sRGB already. Inks are converted without their profile. An animated PNG is reduced to its default image.
 ///
 /// This takes up to two seconds of CPU and 180 MB: call it where blocking is allowed.
 ///
@@ -208,7 +210,8 @@ fn decode_png(file: &[u8]) -> Option<Decoded> {
     let (width, height) = decoder.dimensions();
     check_size(width, height, decoder.color_type().bytes_per_pixel().into())?;
     let orientation = decoder.orientation().ok()?;
-    let profile = decoder.icc_profile().ok()?;
+    let described = || png::described_profile(file, MAX_PNG_METADATA as usize);
+    let profile = decoder.icc_profile().ok()?.or_else(described);
     Some(Decoded { picture: DynamicImage::from_decoder(decoder).ok()?, orientation, profile })
 }
 

@@ -54,7 +54,7 @@ impl Avatars {
     /// picture that was replaced, whose object may be being deleted, is never used again.
     fn path(&self, user: &User, avatar: &Avatar) -> String {
         let numbered = |number: u64| {
-            let number = if number == 0 { Vec::new() } else { number.to_be_bytes().to_vec() };
+            let number = number.to_be_bytes();
             let input = [user.user_id.uuid().as_bytes(), avatar.bytes.as_slice(), &number].concat();
             let name = HEXLOWER.encode(&self.sealer.derive("avatar", &input)[..20]);
             format!("{MEDIA}{name}.{}", avatar.format.extension())

@@ -139,6 +139,31 @@ fn clean_shows_the_colours_that_browsers_show() {
 }
 
 #[test]
+fn clean_png_gamma_and_primaries_converted() {
+    // Chunks as they stand in a file. Expected is what Chromium shows.
+    let linear = b"\0\0\0\x04gAMA\0\x01\x86\xA0\x31\xE8\x96\x5F".as_slice();
+    let mac = b"\0\0\0\x04gAMA\0\0\xD9\x04\xDC\xB2\xDA\x02";
+    let srgb = b"\0\0\0\x04gAMA\0\0\xB1\x8F\x0B\xFC\x61\x05";
+    let display_p3 =
+        b"\0\0\0\x20cHRM\0\0\x7A\x26\0\0\x80\x84\0\x01\x09\xA0\0\0\x7D\0\0\0\x67\x84\0\x01\x0D\x88\
+        \0\0\x3A\x98\0\0\x17\x70\xF1\xF8\xCA\x57";
+    let file = encoded(RgbImage::from_pixel(16, 16, Rgb([180, 90, 40])), ImageFormat::Png);
+    // After the signature and `IHDR`.
+    let (head, rest) = file.split_at(33);
+    for (chunks, [red, green, blue]) in [
+        (linear.to_vec(), [219, 160, 110]),
+        (mac.to_vec(), [193, 109, 53]),
+        (srgb.to_vec(), [180, 90, 40]),
+        (display_p3.to_vec(), [180, 90, 40]),
+        ([srgb.as_slice(), display_p3].concat(), [195, 83, 5]),
+    ] {
+        let (picture, _) = cleaned(&[head, &chunks, rest].concat());
+        let seen = picture.get_pixel(2, 2);
+        assert!(near(&picture, (2, 2), [red, green, blue, 255]), "{seen:?} {red}");
+    }
+}
+
+#[test]
 fn clean_trailer_in_place_of_the_end_is_ignored() {
     let file = encoded(gradient(200, 120), ImageFormat::Jpeg);
     let whole = clean(&file).unwrap();
