@@ -198,9 +198,9 @@ def refused_methods_conform(ctx, response, case):
     """The 405 for an undocumented method has the envelope and all headers, like any other error."""
     if not has_other_method(case) or response.request.method == "OPTIONS":
         return
-    sets, there = case.operation.schema.raw_schema["x-headers"], names(response.headers)
-    more = there - names(sets["limited"]) - {"allow", "content-type"}
-    missing = names(sets["unlimited"]) - there
+    responses, there = case.operation.schema.raw_schema["components"]["responses"], names(response.headers)
+    more = there - names(responses["NotFound"]["headers"]) - {"allow", "content-type"}
+    missing = names(responses["InternalErrorUnlimited"]["headers"]) - there
     hold(not more and not missing, f"A 405 has headers that are not documented ({more}), or lacks some ({missing})")
     body = response.json()
     code = body.get("code"), body.get("message", {}).get("RESPONSE_CODE")
