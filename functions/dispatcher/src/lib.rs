@@ -5,14 +5,14 @@ mod outbox;
 
 use std::{sync::Arc, time::Duration};
 
-use background::{DueWork, Event, Handled, MessageSender, Messages, Record, handle_records};
+use background::{Deliver, DueWork, Event, Handled, MessageSender, Record, handle_records};
 use domain::Instant;
 use identity::outbox::OutboxSealer;
 use messaging::MailClient;
 #[cfg(feature = "lambda")]
 use runtime::Settings;
 use runtime::{Clock, ConfigError, Error, Key};
-use store::{Due, Outbound, OutboundMessage, Setup, Store, keys::DueList};
+use store::{Outbound, OutboundMessage, Setup, Store, keys::DueList};
 
 /// The secret keys that this function reads from SSM.
 pub const KEYS: &[Key] = &[Key::Outbox];
@@ -81,44 +81,28 @@ impl Dispatcher {
     /// None: failed records are part of the response, and failed work of a sweep stays due.
     pub async fn answer(self, event: Event) -> Result<Handled, Error> {
         let Some(records) = event.records else {
-            let [codes, singles] = [DueList::Outbox, DueList::Single].map(|list| List(&self, list));
-            let sender = &self.0.sender;
-            tokio::join!(sender.drain(&codes), sender.drain(&singles));
+            let Services { sender, due, .. } = &*self.0;
+            let drain = |list| sender.drain(&self, move || due.waiting(list, FETCH_SIZE));
+            // Codes and mails do not wait behind single text messages, which are sent at the sending rate.
+            tokio::join!(drain(DueList::Outbox), drain(DueList::Single));
             return Ok(Handled::default());
         };
         let this = &self;
-        let send = |what| async move { this.deliver(what, &mut None).await };
-        Ok(handle_records(records, new_message, send).await)
+        let send = |_, pk: String| async move {
+            match Outbound::of(&pk) {
+                Some(what) => this.deliver(what, &mut None).await,
+                None => Ok(()),
+            }
+        };
+        // Retries are left to the sweep.
+        let is_new = |list, record: &Record| record.is_new() && STREAM_LISTS.contains(&list);
+        Ok(handle_records(records, is_new, send).await)
     }
 }
 
-/// The message of `record`, if it is a new one. Retries are left to the sweep.
-fn new_message(record: &Record) -> Option<Outbound> {
-    let (list, pk) = record.due().filter(|_| record.is_new())?;
-    Outbound::of(pk).filter(|_| STREAM_LISTS.contains(&list))
-}
-
-/// The messages of one list. Codes and mails do not wait behind single text messages, which are sent at the
-/// sending rate.
-struct List<'a>(&'a Dispatcher, DueList);
-
-impl Messages for List<'_> {
+impl Deliver for Dispatcher {
     const MAX_SLOT_WAIT: Duration = MAX_SLOT_WAIT;
 
-    async fn fetch(&self) -> Vec<Due> {
-        let Self(dispatcher, list) = self;
-        let mut messages = dispatcher.0.due.waiting(*list, FETCH_SIZE).await;
-        messages.reverse();
-        messages
-    }
-
-    async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
-        self.0.deliver(what, slot).await
-    }
-}
-
-impl Dispatcher {
-    /// Sends the message `what`, unless another process sends or has sent it, at `slot` or at the next free slot.
     async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
         let sender = &self.0.sender;
         match sender.queued(what).await? {

@@ -29,6 +29,10 @@ pub const KEYS: &[Key] = &[Key::Outbox];
 pub const STREAM_LISTS: &[DueList] =
     &[DueList::Chunks, DueList::Erase, DueList::Files, DueList::Courses];
 
+/// The lists of pending work that the sweep reads, beside those of messages.
+const SWEEP_LISTS: [DueList; 5] =
+    [DueList::Chunks, DueList::Erase, DueList::Unverified, DueList::Courses, DueList::Files];
+
 /// The state of the function. Clones share it.
 #[derive(Clone)]
 pub struct Worker(Arc<Services>);
@@ -43,58 +47,13 @@ struct Services {
     clock: Clock,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Task {
-    /// Expand the chunk with this partition key into messages.
-    Expand(String),
-    /// Delete the data of an erased user.
-    Erase(UserId),
-    /// Update the search entries of a course.
-    Index(CourseId),
-    /// Do what is left to do with the seats of a course.
-    Seat(CourseId),
-    /// Copy a changed account to its registrations.
-    Copy(UserId),
-    /// Promote people who wait for courses of a committee that is active again.
-    Reopen(CommitteeId),
-    /// Handle a pending upload or a deleted file.
-    Settle(FileId),
-}
-
-impl Task {
-    /// The lists of the tasks.
-    const LISTS: [DueList; 5] =
-        [DueList::Chunks, DueList::Erase, DueList::Unverified, DueList::Courses, DueList::Files];
-
-    /// The task for the item with the partition key `pk` in `list`.
-    fn of(list: DueList, pk: &str) -> Option<Self> {
-        let (kind, id) = pk.split_once('#')?;
-        match list {
-            DueList::Chunks => Some(Self::Expand(pk.to_owned())),
-            DueList::Erase | DueList::Unverified => Some(Self::Erase(UserId::or_none(id))),
-            DueList::Courses => Some(match kind {
-                "SEATS" => Self::Seat(CourseId::or_none(id)),
-                "USER" => Self::Copy(UserId::or_none(id)),
-                "COMMITTEE" => Self::Reopen(CommitteeId::or_none(id)),
-                _ => Self::Index(CourseId::or_none(id)),
-            }),
-            DueList::Files => Some(Self::Settle(FileId::or_none(id))),
-            _ => None,
-        }
-    }
-
-    /// The task to perform at once for `record`. `None` for work that the sweep does: retries, and pending uploads.
-    fn of_record(record: &Record) -> Option<Self> {
-        let (list, pk) = record.due()?;
-        let task = Self::of(list, pk)?;
-        let is_for_stream = match task {
-            Self::Expand(_) => record.is_new(),
-            Self::Settle(_) => !record.is_new(),
-            Self::Erase(_) | Self::Index(_) | Self::Seat(_) | Self::Copy(_) | Self::Reopen(_) => {
-                true
-            }
-        };
-        is_for_stream.then_some(task)
+/// Whether the work that `list` has for the item of `record` is done at once. What is left, and what fails, is done by the
+/// sweep: retries, and pending uploads.
+fn is_for_stream(list: DueList, record: &Record) -> bool {
+    match list {
+        DueList::Chunks => record.is_new(),
+        DueList::Files => !record.is_new(),
+        list => STREAM_LISTS.contains(&list),
     }
 }
 
@@ -141,24 +100,32 @@ impl Worker {
             self.record_feedback(feedback).await?;
         } else if let Some(records) = event.records {
             let this = &self;
-            let perform = |task| async move { this.perform(task).await };
-            return Ok(handle_records(records, Task::of_record, perform).await);
+            let perform = |list, pk: String| async move { this.perform(list, &pk).await };
+            return Ok(handle_records(records, is_for_stream, perform).await);
         } else {
             self.sweep().await;
         }
         Ok(Handled::default())
     }
 
-    async fn perform(&self, task: Task) -> Result<(), Error> {
+    /// Does the work that `list` has for the item with the partition key `pk`. All kinds of work are here.
+    async fn perform(&self, list: DueList, pk: &str) -> Result<(), Error> {
         let Services { store, clock, .. } = &*self.0;
-        match task {
-            Task::Expand(pk) => Ok(store.expand_chunk(&pk, clock.now()).await?),
-            Task::Erase(id) => self.delete_user_data(id).await,
-            Task::Index(id) => Ok(store.index_course(id).await?),
-            Task::Seat(id) => self.process_seats(id).await,
-            Task::Copy(id) => self.copy_account(id).await,
-            Task::Reopen(id) => self.promote_in_committee(id).await,
-            Task::Settle(id) => self.settle_file(id).await,
+        let (item, id) = pk.split_once('#').unwrap_or_default();
+        match (list, item) {
+            (DueList::Chunks, "CHUNK") => Ok(store.expand_chunk(pk, clock.now()).await?),
+            (DueList::Erase | DueList::Unverified, "USER") => {
+                self.delete_user_data(UserId::or_none(id)).await
+            }
+            (DueList::Courses, "COURSE") => Ok(store.index_course(CourseId::or_none(id)).await?),
+            (DueList::Courses, "SEATS") => self.process_seats(CourseId::or_none(id)).await,
+            (DueList::Courses, "USER") => self.copy_account(UserId::or_none(id)).await,
+            (DueList::Courses, "COMMITTEE") => {
+                self.promote_in_committee(CommitteeId::or_none(id)).await
+            }
+            (DueList::Files, "FILE") => self.settle_file(FileId::or_none(id)).await,
+            // Of a newer version of this function.
+            _ => Err(format!("{} has no work for such an item", list.name()).into()),
         }
     }
 }

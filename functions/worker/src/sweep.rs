@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use background::{AT_ONCE, Messages};
+use background::{AT_ONCE, Deliver};
 use domain::Instant;
 use futures_util::{StreamExt, future::join_all, stream};
 use identity::random;
@@ -14,7 +14,7 @@ use runtime::Error;
 use store::{Due, Outbound, OutboundMessage, keys::DueList};
 use tokio::time::Instant as Monotonic;
 
-use crate::{Task, Worker};
+use crate::{SWEEP_LISTS, Services, Worker};
 
 /// Pieces of work in one page.
 const PAGE: u16 = 100;
@@ -34,13 +34,34 @@ const RETRY_DELAY: Duration = Duration::from_secs(60);
 impl Worker {
     /// Performs work that is due, until there is none or the limits of one sweep are reached.
     pub(crate) async fn sweep(&self) {
-        let (started, waiting) = (Started(self), Waiting::new(self));
+        let Services { sender, due, .. } = &*self.0;
+        let [fetches] = random::bytes();
+        let fetches = AtomicU8::new(fetches);
         tokio::join!(
             self.perform_tasks(),
-            self.0.sender.drain(&started),
-            self.0.sender.drain(&waiting),
+            // Whose sending was interrupted, or was refused and is tried again.
+            sender.drain(self, || due.waiting(DueList::Started, FETCH_SIZE)),
+            sender.drain(self, || self.fetch_waiting(&fetches)),
             self.emit_dead_letter_count()
         );
+    }
+
+    /// Messages of batches that wait for their turn: the first 8 and the 8 after them in turn, beginning with either and
+    /// with any message of the half, because concurrent sweeps read the same list. The order of the list is that of the
+    /// committees' turns: a message is skipped at most twice, so it is sent at most about 16 places, and what other sweeps
+    /// hold, out of that order. The lowest bit of `fetches` selects the half.
+    async fn fetch_waiting(&self, fetches: &AtomicU8) -> Vec<Due> {
+        let size = usize::from(FETCH_SIZE);
+        let mut messages = self.0.due.first(DueList::Bulk, 2 * FETCH_SIZE).await;
+        let is_second_half = fetches.fetch_add(1, Ordering::Relaxed) % 2 == 1;
+        if is_second_half && messages.len() > size {
+            messages.drain(..size);
+        }
+        messages.truncate(size);
+        let [start] = random::bytes();
+        let start = usize::from(start) % messages.len().max(1);
+        messages.rotate_left(start);
+        messages
     }
 
     /// Emits the number of dead letters, so that the alarm stays on until an operator has handled them.
@@ -59,7 +80,7 @@ impl Worker {
     async fn perform_tasks(&self) {
         let ends = Monotonic::now() + TASK_TIME;
         for _ in 0..MAX_PAGES {
-            let found = Task::LISTS.map(|list| self.0.due.waiting(list, PAGE));
+            let found = SWEEP_LISTS.map(|list| self.0.due.waiting(list, PAGE));
             let found: Vec<Due> = join_all(found).await.into_iter().flatten().collect();
             let all = found.len();
             let done = stream::iter(found).map(|due| async move {
@@ -74,77 +95,21 @@ impl Worker {
         }
     }
 
-    /// Performs the task of `due`. A failed task is postponed, so that it does not block other work.
+    /// Does the work `due`. If it fails, it is postponed, so that it does not block other work.
     async fn perform_due(&self, due: &Due) {
-        let Some(task) = due.list().and_then(|list| Task::of(list, &due.pk)) else {
+        let Some(list) = due.list() else {
             return;
         };
-        let work = background::perform(&due.pk, &due.request_id, self.perform(task));
+        let work = background::perform(&due.pk, &due.request_id, self.perform(list, &due.pk));
         if let Err(failure) = work.await {
             self.0.due.postpone(due, &failure, RETRY_DELAY).await;
         }
     }
 }
 
-/// Messages of batches that wait for their turn.
-struct Waiting<'a> {
-    worker: &'a Worker,
-    /// The lowest bit selects the half that the next fetch takes.
-    fetches: AtomicU8,
-}
-
-impl<'a> Waiting<'a> {
-    fn new(worker: &'a Worker) -> Self {
-        let [fetches] = random::bytes();
-        Self { worker, fetches: AtomicU8::new(fetches) }
-    }
-}
-
-impl Messages for Waiting<'_> {
+impl Deliver for Worker {
     const MAX_SLOT_WAIT: Duration = MAX_SLOT_WAIT;
 
-    /// Takes the first 8 messages and the 8 after them in turn, beginning with either and with any message of the half,
-    /// because concurrent sweeps read the same list. The order of the list is that of the committees' turns: a message
-    /// is skipped at most twice, so it is sent at most about 16 places, and what other sweeps hold, out of that order.
-    async fn fetch(&self) -> Vec<Due> {
-        let size = usize::from(FETCH_SIZE);
-        let mut messages = self.worker.0.due.first(DueList::Bulk, 2 * FETCH_SIZE).await;
-        let is_second_half = self.fetches.fetch_add(1, Ordering::Relaxed) % 2 == 1;
-        if is_second_half && messages.len() > size {
-            messages.drain(..size);
-        }
-        messages.truncate(size);
-        let [start] = random::bytes();
-        let start = usize::from(start) % messages.len().max(1);
-        messages.rotate_left(start);
-        messages.reverse();
-        messages
-    }
-
-    async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
-        self.worker.deliver(what, slot).await
-    }
-}
-
-/// Messages of batches whose turn has come, and whose sending was interrupted, or was refused and is tried again.
-struct Started<'a>(&'a Worker);
-
-impl Messages for Started<'_> {
-    const MAX_SLOT_WAIT: Duration = MAX_SLOT_WAIT;
-
-    async fn fetch(&self) -> Vec<Due> {
-        let mut messages = self.0.0.due.waiting(DueList::Started, FETCH_SIZE).await;
-        messages.reverse();
-        messages
-    }
-
-    async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
-        self.0.deliver(what, slot).await
-    }
-}
-
-impl Worker {
-    /// Sends the message `what`, unless another process sends or has sent it, at `slot` or at the next free slot.
     async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
         let sender = &self.0.sender;
         match sender.queued(what).await? {

@@ -1,6 +1,6 @@
 //! The sweep of one list of messages: sends what is due at the configured rate.
 
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
 use domain::Instant;
 use futures_util::future::join_all;
@@ -13,13 +13,10 @@ use crate::{AT_ONCE, MessageSender, perform};
 /// How long one sweep sends messages.
 const DRAIN_TIME: Duration = Duration::from_secs(50);
 
-/// The messages that a function sends.
-pub trait Messages: Sync {
+/// A function that sends messages.
+pub trait Deliver: Sync {
     /// How far ahead one of its text messages may take a slot.
     const MAX_SLOT_WAIT: Duration;
-
-    /// The next messages that are due, the one to send first at the end.
-    fn fetch(&self) -> impl Future<Output = Vec<Due>> + Send;
 
     /// Sends the message `what` unless another process sends or has sent it. A text message is sent at `slot`, which it
     /// takes out of the option, or at the next free slot.
@@ -31,34 +28,42 @@ pub trait Messages: Sync {
 }
 
 impl MessageSender {
-    /// Sends `messages`, several at once, until none is due or 50 seconds have passed.
-    pub async fn drain(&self, messages: &impl Messages) {
-        let (waiting, ends) = (Mutex::new(Some(Vec::new())), Monotonic::now() + DRAIN_TIME);
-        join_all((0..AT_ONCE).map(|_| self.send_due(messages, &waiting, ends))).await;
+    /// Sends messages by `function`, several at once, until none is due or 50 seconds have passed. `fetch` reads the next
+    /// ones, the one to send first at the beginning.
+    pub async fn drain<F: Future<Output = Vec<Due>>>(
+        &self,
+        function: &impl Deliver,
+        fetch: impl Fn() -> F,
+    ) {
+        let queue = Queue {
+            waiting: Mutex::new(Some(VecDeque::new())),
+            ends: Monotonic::now() + DRAIN_TIME,
+            fetch,
+        };
+        join_all((0..AT_ONCE).map(|_| self.send_due(function, &queue))).await;
     }
 
-    /// Sends messages one after the other until `ends`.
-    async fn send_due<M: Messages>(
+    /// Sends messages of `queue` one after the other.
+    async fn send_due<D: Deliver, F: Future<Output = Vec<Due>>>(
         &self,
-        messages: &M,
-        waiting: &Mutex<Option<Vec<Due>>>,
-        ends: Monotonic,
+        function: &D,
+        queue: &Queue<impl Fn() -> F>,
     ) {
         let mut slot = None;
-        while let Some(due) = next(messages, waiting, ends).await {
+        while let Some(due) = queue.next().await {
             let Some(what) = Outbound::of(&due.pk) else {
                 continue;
             };
             // A slot that was not used is kept for the next message.
             if slot.is_none() && matches!(what, Outbound::Sms(_)) {
-                slot = self.rate.wait_for_slot(M::MAX_SLOT_WAIT, ends).await;
+                slot = self.rate.wait_for_slot(D::MAX_SLOT_WAIT, queue.ends).await;
                 if slot.is_none() {
                     return;
                 }
             }
             if let Some(due) = self.lease(&due).await
                 && let Err(failure) = {
-                    let work = messages.deliver(what, &mut slot);
+                    let work = function.deliver(what, &mut slot);
                     perform(&due.pk, &due.request_id, work).await
                 }
             {
@@ -68,15 +73,22 @@ impl MessageSender {
     }
 }
 
-/// The next message. Once none was found, `waiting` is `None` and all senders stop: each search reads all shards.
-async fn next(
-    messages: &impl Messages,
-    waiting: &Mutex<Option<Vec<Due>>>,
+/// The messages that the concurrent senders of one sweep take.
+struct Queue<T> {
+    /// `None` once nothing was found, so that all senders stop: each search reads all shards.
+    waiting: Mutex<Option<VecDeque<Due>>>,
     ends: Monotonic,
-) -> Option<Due> {
-    let mut waiting = waiting.lock().await;
-    if waiting.as_ref().is_some_and(Vec::is_empty) && Monotonic::now() < ends {
-        *waiting = Some(messages.fetch().await).filter(|found| !found.is_empty());
+    fetch: T,
+}
+
+impl<F: Future<Output = Vec<Due>>, T: Fn() -> F> Queue<T> {
+    /// The next message; `None` when there is none, or the time is over and all that were fetched are taken.
+    async fn next(&self) -> Option<Due> {
+        let mut waiting = self.waiting.lock().await;
+        if waiting.as_ref().is_some_and(VecDeque::is_empty) && Monotonic::now() < self.ends {
+            let found = VecDeque::from((self.fetch)().await);
+            *waiting = Some(found).filter(|found| !found.is_empty());
+        }
+        waiting.as_mut()?.pop_front()
     }
-    waiting.as_mut()?.pop()
 }

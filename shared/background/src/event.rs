@@ -92,10 +92,9 @@ struct Text {
 }
 
 impl Record {
-    /// The list of pending work that the item is now in, and its partition key.
-    pub fn due(&self) -> Option<(DueList, &str)> {
-        let due = self.dynamodb.new_image.as_ref()?.due_pk.as_ref()?;
-        Some((DueList::of(&due.text)?, &self.dynamodb.keys.pk.text))
+    /// The list of pending work that the item is now in.
+    fn list(&self) -> Option<DueList> {
+        DueList::of(&self.dynamodb.new_image.as_ref()?.due_pk.as_ref()?.text)
     }
 
     /// Whether the item was created.
@@ -104,32 +103,36 @@ impl Record {
     }
 }
 
-/// Performs the tasks of `records` that have one, several at once and each once, and returns the records that failed. A
-/// task of several records is performed for the request of the first.
-pub async fn handle_records<T: PartialEq, F>(
+/// Performs the work of `records` whose list and kind of change `is_for_stream` selects, several at once and each once, and
+/// returns the records that failed. `perform` gets the list, and the partition key of the item. Work of several records is
+/// performed for the request of the first.
+pub async fn handle_records<F>(
     records: Vec<Record>,
-    task_of: fn(&Record) -> Option<T>,
-    perform: impl Fn(T) -> F,
+    is_for_stream: fn(DueList, &Record) -> bool,
+    perform: impl Fn(DueList, String) -> F,
 ) -> Handled
 where
     F: Future<Output = Result<(), Error>>,
 {
-    let mut tasks: Vec<(Vec<String>, T, [String; 2])> = Vec::new();
+    let mut tasks: Vec<(Vec<String>, (DueList, String), String)> = Vec::new();
     for record in records {
-        let Some(task) = task_of(&record) else { continue };
+        let Some(list) = record.list().filter(|list| is_for_stream(*list, &record)) else {
+            continue;
+        };
         let Change { keys, new_image, sequence_number } = record.dynamodb;
+        let task = (list, keys.pk.text);
         match tasks.iter_mut().find(|(_, other, _)| *other == task) {
             Some((numbers, ..)) => numbers.push(sequence_number),
             None => {
-                let request_id = new_image.unwrap_or_default().request_id;
-                tasks.push((vec![sequence_number], task, [keys.pk.text, request_id.text]));
+                let request_id = new_image.unwrap_or_default().request_id.text;
+                tasks.push((vec![sequence_number], task, request_id));
             }
         }
     }
     let perform = &perform;
     let results = stream::iter(tasks)
-        .map(|(numbers, task, [pk, request_id])| async move {
-            (numbers, crate::perform(&pk, &request_id, perform(task)).await)
+        .map(|(numbers, (list, pk), request_id)| async move {
+            (numbers, crate::perform(&pk, &request_id, perform(list, pk.clone())).await)
         })
         .buffered(AT_ONCE)
         .collect::<Vec<_>>()

@@ -12,7 +12,7 @@ mod outcome;
 mod sender;
 mod sms_rate;
 
-pub use drain::Messages;
+pub use drain::Deliver;
 pub use due::DueWork;
 pub use event::{Event, Handled, LogData, Record, handle_records};
 pub use feedback::MailFeedback;
