@@ -23,7 +23,7 @@ pub(crate) async fn check(
         auth.store.login_activity(id, OwnAccount::ACTIVITY, now),
         auth.store.enrolment(id)
     );
-    let user = auth.sessions.view_with_current_token(person, activity?, enrolment?, now)?;
+    let user = auth.sessions.account_of_request(person, activity?, enrolment?, now)?;
     let token = user.token().to_owned();
     ok(CheckResponse { user }).map(|response| response.authorized(&token))
 }

@@ -31,12 +31,14 @@ pub(crate) async fn login(
     let owner = auth.store.email_owner(&login.email).await;
     // The identifiers of no account.
     let no_owner = EmailOwner { user_id: UserId::NONE, committee_id: CommitteeId::NONE };
-    let owner = owner?.unwrap_or(no_owner);
+    let EmailOwner { user_id: id, committee_id } = owner?.unwrap_or(no_owner);
+    let find = || {
+        let read = auth.store.account_with_credentials(id, committee_id);
+        auth.sessions.find_with(id, committee_id, read, now)
+    };
     let counters = attempts::of_password(&login.email, &client);
-    let (reserved, found) = tokio::join!(
-        attempts::reserve_at(&auth.store, &counters, owner.user_id, &client, now),
-        auth.sessions.find_with_credentials(owner.user_id, owner.committee_id, now)
-    );
+    let (reserved, found) =
+        tokio::join!(attempts::reserve_at(&auth.store, &counters, id, &client, now), find());
     let (mut reserved, mut found) = (reserved?, found);
     let mut tries = 2;
     loop {
@@ -53,8 +55,7 @@ pub(crate) async fn login(
         tries -= 1;
         // The password or its hash was changed while this password was verified, so it is verified again.
         if tries > 0 && matches!(signed_in, Ok(Err(Part::Credentials))) {
-            let again = auth.sessions.find_with_credentials(owner.user_id, owner.committee_id, now);
-            found = again.await;
+            found = find().await;
             continue;
         }
         // After a success nothing is left.

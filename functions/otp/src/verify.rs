@@ -153,7 +153,9 @@ impl Otp {
         claims: &Claims,
         now: Instant,
     ) -> Result<Option<(AccountContext, Option<StoredOtp>)>, ApiError> {
-        let found = self.sessions.find_at_step(claims.sub, claims.cid, claims.sid, now);
+        let (id, committee) = (claims.sub, claims.cid);
+        let read = self.store.account_at_step(id, committee, claims.sid);
+        let found = self.sessions.find_with(id, committee, read, now);
         let (account, (stored, is_done)) = found.await?;
         let is_open =
             |user: &User| user.is_active && user.is_otp_enabled && Some(user.epoch) == claims.epoch;
@@ -272,6 +274,6 @@ impl Otp {
         let (user, session) =
             self.store.update_own(user, session, now, enable, condition_error).await?;
         let renewed = self.sessions.renewed(&session, &user, Method::Otp);
-        self.sessions.view_with_new_token(user, committee, activity, &renewed, now)
+        self.sessions.account_of_session(user, committee, activity, &renewed, now)
     }
 }

@@ -74,9 +74,10 @@ pub(crate) async fn sign_in(
     let token = request.token.expose_secret();
     let id = passkeys.sessions.challenge_of(token, now).unwrap_or(SessionId::NONE);
     let counters = attempts::of_passkey(&client);
+    let read = passkeys.store.account_with_passkey(&owner, id);
     let (reserved, found) = tokio::join!(
         attempts::reserve_at(&passkeys.store, &counters, owner.user_id, &client, now),
-        passkeys.sessions.find_with_passkey(&owner, id, now)
+        passkeys.sessions.find_with(owner.user_id, owner.committee_id, read, now)
     );
     let reserved = reserved?;
     let outcome = found.and_then(|(account, (passkey, challenge))| {

@@ -21,7 +21,7 @@ use identity::{
 use runtime::{ConfigError, Key};
 use store::{Counter, Reservation, Setup, Store, Transaction};
 
-use crate::{attempts, message_limits};
+use crate::message_limits;
 
 /// Issues and verifies one-time codes.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ pub struct Codes {
     pub(crate) store: Store,
     pub(crate) sealer: Sealer,
     outbox: OutboxSealer,
-    interval: Duration,
+    pub(crate) interval: Duration,
     countries: CountryCodes,
     texts_per_day: u64,
 }
@@ -65,32 +65,6 @@ impl Codes {
     ) -> Result<Reservation, ApiError> {
         let counters = message_limits::of_code(kind, user.email.as_str(), None, self.interval);
         message_limits::require(&self.store, &counters, now).await
-    }
-
-    /// Counts a request for a new address of `user`: 1 per `MESSAGE_INTERVAL_SECONDS`, 3 in 15 minutes, 10 a day and 20
-    /// per network in an hour, whether the address is free or not. Returns the reservation of the mail with the code;
-    /// `None` when it must not be sent. The address in force and the pending one are not counted and get no mail.
-    ///
-    /// # Errors
-    /// `TOO_MANY_ATTEMPTS_MESSAGE` when a limit is reached.
-    pub async fn count_email_change(
-        &self,
-        user: &User,
-        email: &Email,
-        client: &Client,
-        now: Instant,
-    ) -> Result<Option<Reservation>, ApiError> {
-        if *email == user.email || user.pending_email.as_ref() == Some(email) {
-            return Ok(None);
-        }
-        let counters = message_limits::of_email_change(user.user_id, client, self.interval);
-        // Every request counts, so the reservation is not released.
-        let _ = attempts::reserve(&self.store, &counters, now).await?;
-        let [interval, quarter, day] =
-            message_limits::of_code(CodeKind::Email, user.email.as_str(), None, self.interval);
-        let of_address = Counter::of(limits::CODES_TO_ADDRESS, email);
-        let counters = [interval, quarter, day, of_address];
-        message_limits::reserve(&self.store, &counters, now).await
     }
 
     /// Releases `reservation` when `sent` is an error, so that the next request sends a code instead of only reporting
@@ -159,7 +133,7 @@ impl Codes {
             (Some(user), SendMethod::Sms) => user.text_recipient(&self.countries),
         };
         if method == SendMethod::Email {
-            return self.issue_and_commit(kind, challenge, user, to, now).await;
+            return self.issue_and_commit((kind, challenge), user, to, now).await;
         }
         // Counted for every recipient, so that the cost does not reveal whether the account exists.
         let counter = message_limits::of_texts(user, &to, challenge);
@@ -171,7 +145,7 @@ impl Codes {
             }
             (_, to) => to,
         };
-        let sent = self.issue_and_commit(kind, challenge, user, to, now).await;
+        let sent = self.issue_and_commit((kind, challenge), user, to, now).await;
         self.release_unless_sent(reservation, sent).await
     }
 
@@ -201,8 +175,8 @@ impl Codes {
     ) -> Result<(), ApiError> {
         let challenge = phone_challenge(user.user_id, &user.phone);
         let counters = message_limits::of_unverified_number(user, client, self.texts_per_day);
-        let (kind, to) = (CodeKind::Phone, Recipient::Sms(user.phone.clone()));
-        self.issue_within(&counters, kind, challenge, user, to, now).await
+        let to = Recipient::Sms(user.phone.clone());
+        self.issue_within(&counters, (CodeKind::Phone, challenge), user, to, now).await
     }
 
     /// Sends a mail with a code that verifies `email`: the address of `user`, or their pending address.
@@ -215,35 +189,34 @@ impl Codes {
         email: &Email,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let (kind, to) = (CodeKind::Email, Recipient::Mail(email.clone()));
-        if *email == user.email {
-            let challenge = email_challenge(email);
-            return self.issue_and_commit(kind, challenge, Some(user), to, now).await;
-        }
-        let counters = [Counter::of(limits::CODES_TO_ADDRESS, email)];
-        let challenge = pending_email_challenge(email, user.user_id);
-        self.issue_within(&counters, kind, challenge, user, to, now).await
+        let (challenge, counters) = match *email == user.email {
+            true => (email_challenge(email), Vec::new()),
+            false => (
+                pending_email_challenge(email, user.user_id),
+                vec![Counter::of(limits::CODES_TO_ADDRESS, email)],
+            ),
+        };
+        let to = Recipient::Mail(email.clone());
+        self.issue_within(&counters, (CodeKind::Email, challenge), user, to, now).await
     }
 
     /// As `issue_and_commit`, within the limits of `counters`.
     async fn issue_within(
         &self,
         counters: &[Counter],
-        kind: CodeKind,
-        challenge: Challenge,
+        code: (CodeKind, Challenge),
         user: &User,
         to: Recipient,
         now: Instant,
     ) -> Result<(), ApiError> {
         let reservation = message_limits::require(&self.store, counters, now).await?;
-        let sent = self.issue_and_commit(kind, challenge, Some(user), to, now);
+        let sent = self.issue_and_commit(code, Some(user), to, now);
         self.release_unless_sent(reservation, sent.await).await
     }
 
     async fn issue_and_commit(
         &self,
-        kind: CodeKind,
-        challenge: Challenge,
+        (kind, challenge): (CodeKind, Challenge),
         user: Option<&User>,
         to: Recipient,
         now: Instant,
@@ -265,21 +238,7 @@ impl Codes {
         to: Recipient,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let (stored, NewCode { digits, link }) = self.new_code(kind, challenge, user, &to, now);
-        transaction.put_code(kind, challenge, &stored);
-        // Text that a person chose goes only to a mailbox that is known to be theirs.
-        let is_theirs =
-            |user: &&User| user.is_mailbox_verified && to == Recipient::Mail(user.email.clone());
-        let name = user.filter(is_theirs).map_or("", |user| user.name.as_str());
-        let notification = Notification::Code { kind, digits, link, removal: None };
-        transaction.send(&self.outbox.message(
-            to.clone(),
-            stored.user_id,
-            name,
-            notification,
-            now,
-        )?);
-        Ok(())
+        self.issue_with(transaction, (kind, challenge), user, to, None, now)
     }
 
     /// Adds to `transaction` the mail to the new account `user` with the code that verifies its mailbox, and a second
@@ -292,47 +251,51 @@ impl Codes {
     ) -> Result<(), ApiError> {
         let (removal, hash) = removal_code();
         user.removal_code = Some(hash);
-        let (kind, challenge) = (CodeKind::Email, email_challenge(&user.email));
+        let code = (CodeKind::Email, email_challenge(&user.email));
         let to = Recipient::Mail(user.email.clone());
-        let (stored, NewCode { digits, link }) =
-            self.new_code(kind, challenge, Some(user), &to, now);
-        transaction.put_code(kind, challenge, &stored);
-        let notification = Notification::Code { kind, digits, link, removal: Some(removal) };
-        transaction.send(&self.outbox.notify(user, notification, now)?);
-        Ok(())
+        self.issue_with(transaction, code, Some(user), to, Some(removal), now)
     }
 
-    fn new_code(
+    /// As [`issue`](Self::issue), with the code `removal` that removes the account.
+    fn issue_with(
         &self,
-        kind: CodeKind,
-        challenge: Challenge,
+        transaction: &mut Transaction,
+        (kind, challenge): (CodeKind, Challenge),
         user: Option<&User>,
-        to: &Recipient,
+        to: Recipient,
+        removal: Option<String>,
         now: Instant,
-    ) -> (Code, NewCode) {
-        let new = issue(challenge);
+    ) -> Result<(), ApiError> {
+        let NewCode { digits, link } = issue(challenge);
         let mac = |text: &str| self.sealer.mac(PURPOSE, &mac_input(kind, challenge, text));
-        let unused_id = || UserId::new(random::id(now));
-        let unused_committee = || CommitteeId::new(random::id(now));
-        let number = match (user, to) {
+        let number = match (user, &to) {
             (Some(user), Recipient::Sms(phone)) if kind != CodeKind::Phone => {
                 Some(phone_challenge(user.user_id, phone).0)
             }
             _ => None,
         };
         let stored = Code {
-            user_id: user.map_or_else(unused_id, |user| user.user_id),
-            committee_id: user.map_or_else(unused_committee, |user| user.committee_id),
+            user_id: user.map_or_else(|| UserId::new(random::id(now)), |user| user.user_id),
+            committee_id: user
+                .map_or_else(|| CommitteeId::new(random::id(now)), |user| user.committee_id),
             epoch: user.map_or(1, |user| user.epoch),
-            digits: mac(&new.digits),
-            link: mac(&new.link),
+            digits: mac(&digits),
+            link: mac(&link),
             by_mail: !matches!(to, Recipient::Sms(_)),
             number,
             expires_at: now.after(code::LIFE),
             tries: 0,
             networks: BTreeMap::new(),
         };
-        (stored, new)
+        transaction.put_code(kind, challenge, &stored);
+        // Text that a person chose goes only to a mailbox that is known to be theirs.
+        let is_theirs =
+            |user: &&User| user.is_mailbox_verified && to == Recipient::Mail(user.email.clone());
+        let name = user.filter(is_theirs).map_or("", |user| user.name.as_str());
+        let notification = Notification::Code { kind, digits, link, removal };
+        let message = self.outbox.message(to.clone(), stored.user_id, name, notification, now)?;
+        transaction.send(&message);
+        Ok(())
     }
 
     /// The sealer of outbox messages, for notifications other than codes.

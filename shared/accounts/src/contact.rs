@@ -4,17 +4,19 @@ use common::{ApiError, Client, ErrorCode};
 use domain::{
     Email, Instant, Phone,
     code::CodeKind,
+    limits,
     outbox::{Notification, Recipient},
     user::User,
 };
-use store::{Reservation, Transaction};
+use store::{Counter, Reservation, Transaction};
 
-use crate::{Codes, pending_email_challenge};
+use crate::{Codes, attempts, message_limits, pending_email_challenge};
 
 impl Codes {
-    /// Counts a request for `email` as the address of `user` and returns the reservation of its mail, as
-    /// [`count_email_change`](Self::count_email_change). A request for an address that another account has counts, too:
-    /// otherwise the answers would list the addresses that have an account.
+    /// Counts a request for `email` as the address of `user`: 1 per `MESSAGE_INTERVAL_SECONDS`, 3 in 15 minutes, 10 a day
+    /// and 20 per network in an hour, whether the address is free or not: otherwise the answers would list the addresses
+    /// that have an account. Returns the reservation of the mail with the code; `None` when it must not be sent. The address
+    /// in force and the pending one are not counted and get no mail.
     ///
     /// # Errors
     /// `TOO_MANY_ATTEMPTS_MESSAGE` when a limit is reached, `EMAIL_ALREADY_USED_MESSAGE` when another account has
@@ -26,20 +28,27 @@ impl Codes {
         client: &Client,
         now: Instant,
     ) -> Result<Option<Reservation>, ApiError> {
-        let mail = self.count_email_change(user, email, client, now).await?;
-        if let Err(error) = self.require_unused(user, email).await {
-            self.release(mail).await;
-            return Err(error);
+        let mut mail = None;
+        if *email != user.email && user.pending_email.as_ref() != Some(email) {
+            let counters = message_limits::of_email_change(user.user_id, client, self.interval);
+            // Every request counts, so the reservation is not released.
+            let _ = attempts::reserve(&self.store, &counters, now).await?;
+            let of_account =
+                message_limits::of_code(CodeKind::Email, user.email.as_str(), None, self.interval);
+            let of_address = Counter::of(limits::CODES_TO_ADDRESS, email);
+            let counters: Vec<Counter> = of_account.into_iter().chain([of_address]).collect();
+            mail = message_limits::reserve(&self.store, &counters, now).await?;
         }
-        Ok(mail)
-    }
-
-    async fn require_unused(&self, user: &User, email: &Email) -> Result<(), ApiError> {
-        let owner = self.store.email_owner(email).await?;
-        if owner.is_some_and(|owner| owner.user_id != user.user_id) {
-            return Err(ApiError::field("email", ErrorCode::EmailAlreadyUsed));
-        }
-        Ok(())
+        let owner = self.store.email_owner(email).await.map_err(ApiError::from);
+        let error = match owner {
+            Ok(owner) if owner.is_none_or(|owner| owner.user_id == user.user_id) => {
+                return Ok(mail);
+            }
+            Ok(_) => ApiError::field("email", ErrorCode::EmailAlreadyUsed),
+            Err(error) => error,
+        };
+        self.release(mail).await;
+        Err(error)
     }
 
     /// Makes `email` the pending address of `user`, and adds to `transaction` a code to it, if `may_send`, and a

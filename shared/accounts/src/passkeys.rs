@@ -2,15 +2,13 @@
 
 use common::{ApiError, token_of};
 use domain::{
-    CommitteeId, Instant, SessionId, UserId,
-    outbox::Notification,
-    passkey::{CHALLENGE_LIFE, Challenge, Passkey},
+    CommitteeId, Instant, SessionId, UserId, outbox::Notification, passkey::CHALLENGE_LIFE,
     user::User,
 };
 use identity::token::{NewToken, TokenUse};
-use store::{PasskeyOwner, Transaction};
+use store::Transaction;
 
-use crate::{AccountContext, Codes, Sessions};
+use crate::{Codes, Sessions};
 
 impl Codes {
     /// Notifies the owner if the first code that verifies their mailbox, which turned `before` into `after`, removed
@@ -31,18 +29,6 @@ impl Codes {
 }
 
 impl Sessions {
-    /// As [`find`](Self::find), in the same number of requests, with the passkey of `owner` and the challenge
-    /// `challenge`.
-    pub async fn find_with_passkey(
-        &self,
-        owner: &PasskeyOwner,
-        challenge: SessionId,
-        now: Instant,
-    ) -> Result<(Option<AccountContext>, (Option<Passkey>, Option<Challenge>)), ApiError> {
-        let read = self.store.account_with_passkey(owner, challenge);
-        self.complete(owner.user_id, owner.committee_id, read, now).await
-    }
-
     /// Signs a token that must accompany the answer to `challenge`: `Bearer …`, valid as long as the challenge. It names
     /// no account.
     pub fn passkey_step(&self, challenge: SessionId, now: Instant) -> Result<String, ApiError> {

@@ -10,7 +10,7 @@ use domain::{
     committee::Committee,
     device::KnownDevices,
     login_activity::LoginActivity,
-    otp::{Enrolment, Otp},
+    otp::Enrolment,
     outbox::Notification,
     session::Session,
     user::{Account, OwnAccount, User},
@@ -24,7 +24,7 @@ use identity::{
     totp::{self, Secret},
 };
 use runtime::{ConfigError, Key};
-use store::{Credentials, Part, Reservation, Setup, Store, StoreError, StoredAccount, Transaction};
+use store::{Part, Reservation, Setup, Store, StoreError, StoredAccount, Transaction};
 
 /// Starts sessions and signs tokens. Needs the signing key, which only functions that sign people in have.
 #[derive(Clone)]
@@ -85,36 +85,13 @@ impl Sessions {
             let account = self.store.account(id, committee).await;
             account.map(|account| (account, ()))
         };
-        let (account, ()) = self.complete(id, committee, read, now).await?;
+        let (account, ()) = self.find_with(id, committee, read, now).await?;
         Ok(account)
     }
 
-    /// As [`find`](Self::find), with the credentials, in the same number of requests.
-    pub async fn find_with_credentials(
-        &self,
-        id: UserId,
-        committee: CommitteeId,
-        now: Instant,
-    ) -> Result<(Option<AccountContext>, Option<Credentials>), ApiError> {
-        let read = self.store.account_with_credentials(id, committee);
-        self.complete(id, committee, read, now).await
-    }
-
-    /// As [`find`](Self::find), in the same number of requests, with the one-time password secret, and whether the
-    /// sign-in step `step` is completed.
-    pub async fn find_at_step(
-        &self,
-        id: UserId,
-        committee: CommitteeId,
-        step: SessionId,
-        now: Instant,
-    ) -> Result<(Option<AccountContext>, (Option<Otp>, bool)), ApiError> {
-        let read = self.store.account_at_step(id, committee, step);
-        self.complete(id, committee, read, now).await
-    }
-
-    /// Adds the sign-ins, and the committee if it is not the expected one, to the account that `read` returns.
-    pub(crate) async fn complete<T>(
+    /// As [`find`](Self::find), for `read`, which reads the account with something else, such as its credentials: both in
+    /// the same number of requests.
+    pub async fn find_with<T>(
         &self,
         id: UserId,
         committee: CommitteeId,
@@ -181,9 +158,8 @@ impl Sessions {
             Err(part) => return Ok(Err(part)),
         };
         account.activity.insert(0, activity);
-        let token = self.fresh_token(&account.user, &session, now)?;
         let AccountContext { user, committee, activity, .. } = account;
-        Ok(Ok(self.own_account(user, committee, activity, None, token)))
+        self.account_of_session(user, committee, activity, &session, now).map(Ok)
     }
 
     /// Adds the client's device and address range to those that the account knows, and a notification if one of them is
@@ -218,7 +194,7 @@ impl Sessions {
 
     /// The account of `person` with its last sign-ins and an access token: the one of the request, or after half of its
     /// lifetime a new one of the same session.
-    pub fn view_with_current_token(
+    pub fn account_of_request(
         &self,
         person: SignedIn,
         activity: Vec<LoginActivity>,
@@ -242,8 +218,8 @@ impl Sessions {
         Ok(self.own_account(user, committee, activity, secret.as_ref(), token))
     }
 
-    /// The account with a new access token of `session`, after the session was changed.
-    pub fn view_with_new_token(
+    /// The account with a new access token of `session`.
+    pub fn account_of_session(
         &self,
         user: User,
         committee: Committee,
@@ -345,7 +321,7 @@ impl Sessions {
         pending: Option<&Secret>,
         token: String,
     ) -> OwnAccount {
-        let secrets = totp::masked_secrets(
+        let secrets = totp::shown_secrets(
             &self.sealer,
             user.user_id,
             &user.email,

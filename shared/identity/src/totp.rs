@@ -138,7 +138,7 @@ fn url_without_secret(email: &Email) -> String {
 
 /// The secrets that account owners see of themselves: `tried_out`, the pending secret, if there is one; otherwise a
 /// decoy that is never accepted, derived from the account so that it stays the same; nothing once `is_verified`.
-pub fn masked_secrets(
+pub fn shown_secrets(
     sealer: &Sealer,
     user_id: UserId,
     email: &Email,

@@ -6,14 +6,14 @@ fn totp_secret_formats_agree_and_are_stable() {
     let sealer = Sealer::new(vec![NamedKey::generate("k")]).unwrap();
     let user = UserId::new(uuid::Uuid::from_u128(7));
     let email: Email = "amel+a@example.org".parse().unwrap();
-    let secrets = masked_secrets(&sealer, user, &email, false, None);
+    let secrets = shown_secrets(&sealer, user, &email, false, None);
     let (ascii, url) = (secrets.otp_ascii.as_bytes(), &secrets.otp_auth_url);
     assert_eq!(HEXLOWER.decode(secrets.otp_hex.as_bytes()).unwrap(), ascii);
     assert_eq!(BASE32_NOPAD.decode(secrets.otp_base32.as_bytes()).unwrap(), ascii);
     assert!(url.starts_with("otpauth://totp/Halqa:amel%2Ba%40example.org?"), "{url}");
     assert!(url.ends_with(&format!("&secret={}", secrets.otp_base32)));
-    assert_eq!(masked_secrets(&sealer, user, &email, false, None), secrets);
-    let verified = masked_secrets(&sealer, user, &email, true, None);
+    assert_eq!(shown_secrets(&sealer, user, &email, false, None), secrets);
+    let verified = shown_secrets(&sealer, user, &email, true, None);
     assert_eq!([verified.otp_hex, verified.otp_ascii, verified.otp_base32], ["", "", ""]);
     assert!(!verified.otp_auth_url.contains("secret="));
 }

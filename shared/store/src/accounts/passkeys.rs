@@ -67,17 +67,10 @@ impl Store {
         owner: &PasskeyOwner,
         challenge: SessionId,
     ) -> Result<(StoredAccount, (Option<Passkey>, Option<Challenge>)), StoreError> {
-        let items = self
-            .get_each([
-                keys::user(owner.user_id),
-                keys::committee(owner.committee_id),
-                keys::devices(owner.user_id),
-                keys::passkey(owner.user_id, owner.passkey_id),
-                keys::challenge(challenge),
-            ])
-            .await?;
-        let [user, committee, devices, passkey, challenge] = items;
-        let account = StoredAccount::of([user, committee, devices])?;
+        let PasskeyOwner { user_id, committee_id, passkey_id } = *owner;
+        let others = [keys::passkey(user_id, passkey_id), keys::challenge(challenge)];
+        let (account, [passkey, challenge]) =
+            self.account_with(user_id, committee_id, others).await?;
         Ok((account, (read(passkey)?, read(challenge)?)))
     }
 

@@ -1,5 +1,7 @@
 //! Sessions, the login activity of users, and the items that a request or a sign-in needs.
 
+use std::array;
+
 use domain::{
     CommitteeId, Instant, SessionId, UserId,
     committee::Committee,
@@ -9,11 +11,12 @@ use domain::{
     session::Session,
     user::User,
 };
+use serde::Deserialize;
 
 use crate::{
     CommitOutcome, Credentials, Page, Part, Reservation, Store, StoreError, Transaction,
-    keys::{self, LOGINS, SESSIONS, Table},
-    table::{Item, ListedItem, number, read, ttl},
+    keys::{self, Key, LOGINS, SESSIONS, Table},
+    table::{Item, card, number, read, ttl},
     users::unless_erased,
     write::Write,
 };
@@ -31,14 +34,10 @@ pub struct StoredAccount {
     pub devices: KnownDevices,
 }
 
-impl StoredAccount {
-    pub(crate) fn of([user, committee, devices]: [Option<Item>; 3]) -> Result<Self, StoreError> {
-        Ok(Self {
-            user: unless_erased(read(user)?),
-            committee: read::<ListedItem<_>>(committee)?.map(|item| item.card),
-            devices: known_devices(devices),
-        })
-    }
+/// The sort key alone of an item.
+#[derive(Deserialize)]
+struct SortKey {
+    sk: String,
 }
 
 impl Store {
@@ -82,15 +81,9 @@ impl Store {
         sid: SessionId,
         committee: CommitteeId,
     ) -> Result<(Option<Session>, Option<User>, Option<Committee>), StoreError> {
-        let items = self
-            .get_each([keys::session(user, sid), keys::user(user), keys::committee(committee)])
-            .await?;
-        let [session, user, committee] = items;
-        Ok((
-            read(session)?,
-            unless_erased(read(user)?),
-            read::<ListedItem<_>>(committee)?.map(|item| item.card),
-        ))
+        let keys = [keys::session(user, sid), keys::user(user), keys::committee(committee)];
+        let [session, user, committee] = self.get_each(keys).await?;
+        Ok((read(session)?, unless_erased(read(user)?), card(committee)?))
     }
 
     /// The session `sid` of `user` and the user, as of one moment. In [`caller`](Self::caller) a transaction may stand
@@ -121,10 +114,26 @@ impl Store {
         user: UserId,
         committee: CommitteeId,
     ) -> Result<StoredAccount, StoreError> {
-        let items = self
-            .get_each([keys::user(user), keys::committee(committee), keys::devices(user)])
-            .await?;
-        StoredAccount::of(items)
+        Ok(self.account_with(user, committee, []).await?.0)
+    }
+
+    /// As [`account`](Self::account), with the items at `others`.
+    pub(crate) async fn account_with<const N: usize>(
+        &self,
+        user: UserId,
+        committee: CommitteeId,
+        others: [Key; N],
+    ) -> Result<(StoredAccount, [Option<Item>; N]), StoreError> {
+        let mut keys = vec![keys::user(user), keys::committee(committee), keys::devices(user)];
+        keys.extend(others);
+        let mut items = self.get_all(&keys).await?.into_iter();
+        let mut next = || items.next().flatten();
+        let account = StoredAccount {
+            user: unless_erased(read(next())?),
+            committee: card(next())?,
+            devices: known_devices(next()),
+        };
+        Ok((account, array::from_fn(|_| next())))
     }
 
     /// As [`account`](Self::account), with the credentials.
@@ -133,16 +142,8 @@ impl Store {
         user: UserId,
         committee: CommitteeId,
     ) -> Result<(StoredAccount, Option<Credentials>), StoreError> {
-        let items = self
-            .get_each([
-                keys::user(user),
-                keys::committee(committee),
-                keys::devices(user),
-                keys::credentials(user),
-            ])
-            .await?;
-        let [user, committee, devices, credentials] = items;
-        let account = StoredAccount::of([user, committee, devices])?;
+        let others = [keys::credentials(user)];
+        let (account, [credentials]) = self.account_with(user, committee, others).await?;
         Ok((account, read(credentials)?))
     }
 
@@ -154,17 +155,8 @@ impl Store {
         committee: CommitteeId,
         step: SessionId,
     ) -> Result<(StoredAccount, (Option<Otp>, bool)), StoreError> {
-        let items = self
-            .get_each([
-                keys::user(user),
-                keys::committee(committee),
-                keys::devices(user),
-                keys::otp(user),
-                keys::step(step),
-            ])
-            .await?;
-        let [user, committee, devices, otp, step] = items;
-        let account = StoredAccount::of([user, committee, devices])?;
+        let others = [keys::otp(user), keys::step(step)];
+        let (account, [otp, step]) = self.account_with(user, committee, others).await?;
         Ok((account, (read(otp)?, step.is_some())))
     }
 
@@ -241,23 +233,26 @@ impl Store {
 
     /// Deletes at most 100 sign-ins of `user`. Returns whether there are more.
     pub async fn delete_login_activity(&self, user: UserId) -> Result<bool, StoreError> {
-        let pk = keys::user(user).pk;
-        let page: Page<LoginActivity> = self.newest(Table::Records, &pk, LOGINS, None, 100).await?;
-        let mut tx = self.transaction();
-        for entry in &page.items {
-            tx.remove(Part::Login, &keys::login(user, entry.login_activity_id));
-        }
-        let _ = tx.commit().await?;
-        Ok(page.last.is_some())
+        self.delete_of(user, Table::Records, LOGINS, Part::Login).await
     }
 
     /// Deletes at most 100 sessions of `user`, ended or not. Returns whether there are more.
     pub async fn delete_sessions(&self, user: UserId) -> Result<bool, StoreError> {
+        self.delete_of(user, Table::Transient, SESSIONS, Part::Session).await
+    }
+
+    async fn delete_of(
+        &self,
+        user: UserId,
+        table: Table,
+        prefix: &str,
+        part: Part,
+    ) -> Result<bool, StoreError> {
         let pk = keys::user(user).pk;
-        let page: Page<Session> = self.newest(Table::Transient, &pk, SESSIONS, None, 100).await?;
+        let page: Page<SortKey> = self.newest(table, &pk, prefix, None, 100).await?;
         let mut tx = self.transaction();
-        for session in &page.items {
-            tx.remove(Part::Session, &keys::session(user, session.sid));
+        for SortKey { sk } in page.items {
+            tx.remove(part, &Key { table, pk: pk.clone(), sk });
         }
         let _ = tx.commit().await?;
         Ok(page.last.is_some())

@@ -338,6 +338,11 @@ pub(crate) fn read<T: DeserializeOwned>(item: Option<Item>) -> Result<Option<T>,
     Ok(item.map(from_item).transpose()?)
 }
 
+/// The `card` of `item`.
+pub(crate) fn card<T: DeserializeOwned>(item: Option<Item>) -> Result<Option<T>, StoreError> {
+    Ok(read::<ListedItem<T>>(item)?.map(|item| item.card))
+}
+
 impl IndexKey {
     pub(crate) fn attributes(self) -> [(String, AttributeValue); 2] {
         [
