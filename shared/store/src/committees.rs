@@ -68,7 +68,8 @@ impl Transaction {
         let id = before.committee_id;
         let mut update = Write::at(&keys::committee(id))
             .when("attribute_exists(pk)")
-            .set_changed(before, after, true);
+            .when_unchanged(before, after)
+            .set_changed(before, after);
         if before.name_latin != after.name_latin {
             let index_key = keys::committee_index_key(id, after.name_latin.as_str());
             update = update.set(&["listSk"], text(&index_key.sk));

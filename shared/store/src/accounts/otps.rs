@@ -75,7 +75,7 @@ impl Store {
             .text(":old", &otp.sealed)
             .text(":new", sealed)
             .text(":list", &keys::sealed_under(kid).pk);
-        Ok(self.update_item::<serde::de::IgnoredAny>(update).await?.is_some())
+        self.apply(update).await
     }
 }
 

@@ -164,7 +164,7 @@ impl Transaction {
         let mut update = Write::at(&keys::user(before.user_id))
             .when("card.version = :before")
             .number(":before", before.version)
-            .set_changed(before, after, false);
+            .set_changed(before, after);
         if !update.has_changes() {
             return;
         }

@@ -95,11 +95,10 @@ impl Store {
         now: Instant,
         limit: u16,
     ) -> Result<Vec<Due>, StoreError> {
-        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(DUE.name);
-        let request = request
-            .key_condition_expression("duePk = :pk AND dueAt <= :now")
-            .expression_attribute_values(":pk", text(&shard))
-            .expression_attribute_values(":now", number(now.unix_milliseconds()));
+        let values = [(":pk", text(&shard)), (":now", number(now.unix_milliseconds()))];
+        let request = self
+            .select(Table::Records, "duePk = :pk AND dueAt <= :now", values)
+            .index_name(DUE.name);
         let mut found = Vec::new();
         let mut start = None;
         // A query also ends after 1 MB.
@@ -184,7 +183,7 @@ impl Store {
             .expression("SET duePk = :from, dueAt = :now REMOVE failed")
             .text(":from", &dead_letter.from)
             .number(":now", now.unix_milliseconds());
-        Ok(self.update_item::<serde::de::IgnoredAny>(revive).await?.is_some())
+        self.apply(revive).await
     }
 
     /// An update of the item of `due` under `condition`, in which `:pk` and `:at` are its key in the index.

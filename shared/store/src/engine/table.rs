@@ -154,19 +154,15 @@ impl Store {
         after: Option<&str>,
         limit: u16,
     ) -> Result<Page<T>, StoreError> {
-        let request = self
-            .reads
-            .query()
-            .table_name(self.name(table))
-            .consistent_read(true)
-            .scan_index_forward(false);
-        let request = request
-            .key_condition_expression("pk = :pk AND begins_with(sk, :prefix)")
-            .expression_attribute_values(":pk", text(pk))
-            .expression_attribute_values(":prefix", text(prefix));
+        let values = [(":pk", text(pk)), (":prefix", text(prefix))];
         let start = after
             .map(|sk| HashMap::from([("pk".to_owned(), text(pk)), ("sk".to_owned(), text(sk))]));
-        self.page(request.set_exclusive_start_key(start), "sk", limit).await
+        let request = self
+            .select(table, "pk = :pk AND begins_with(sk, :prefix)", values)
+            .consistent_read(true)
+            .scan_index_forward(false)
+            .set_exclusive_start_key(start);
+        self.page(request, "sk", limit).await
     }
 
     /// At most `limit` items of `list`, which has no shards, after the sort key `after`, in `order`. Eventually
@@ -178,27 +174,18 @@ impl Store {
         limit: u16,
         order: Order,
     ) -> Result<Page<T>, StoreError> {
-        let request =
-            self.reads.query().table_name(self.name(Table::Records)).index_name(index.name);
-        let request = request
-            .scan_index_forward(order == Order::Ascending)
-            .expression_attribute_values(":pk", text(pk));
-        let request = request.expression_attribute_names("#pk", index.pk);
-        let request = match after {
-            None => request.key_condition_expression("#pk = :pk"),
-            Some(after) => {
-                let condition = if order == Order::Ascending {
-                    "#pk = :pk AND #sk > :after"
-                } else {
-                    "#pk = :pk AND #sk < :after"
-                };
-                let request = request
-                    .key_condition_expression(condition)
-                    .expression_attribute_names("#sk", index.sk.0);
-                request.expression_attribute_values(":after", text(after))
-            }
+        let (partition, sort) = (index.pk, index.sk.0);
+        let condition = match (after, order) {
+            (None, _) => format!("{partition} = :pk"),
+            (Some(_), Order::Ascending) => format!("{partition} = :pk AND {sort} > :after"),
+            (Some(_), Order::Descending) => format!("{partition} = :pk AND {sort} < :after"),
         };
-        self.page(request, index.sk.0, limit).await
+        let after = after.map(|after| (":after", text(after)));
+        let request = self
+            .select(Table::Records, &condition, [(":pk", text(pk))].into_iter().chain(after))
+            .index_name(index.name)
+            .scan_index_forward(order == Order::Ascending);
+        self.page(request, sort, limit).await
     }
 
     /// The cards of [`list`](Self::list).
@@ -272,9 +259,8 @@ impl Store {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        let keys =
-            KeysAndAttributes::builder().set_keys(Some(keys.iter().map(Key::item).collect()));
-        let keys = keys
+        let keys = KeysAndAttributes::builder()
+            .set_keys(Some(keys.iter().map(Key::item).collect()))
             .projection_expression("pk, #projected")
             .expression_attribute_names("#projected", projected)
             .build()?;
@@ -305,6 +291,21 @@ impl Store {
         }
     }
 
+    /// A query of the items of `table` that meet the key `condition`, with these `values`.
+    pub(crate) fn select(
+        &self,
+        table: Table,
+        condition: &str,
+        values: impl IntoIterator<Item = (&'static str, AttributeValue)>,
+    ) -> QueryFluentBuilder {
+        let values = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        self.reads
+            .query()
+            .table_name(self.name(table))
+            .key_condition_expression(condition)
+            .set_expression_attribute_values(Some(values))
+    }
+
     /// One query of at most `limit` items, and the key to go on from if there may be more.
     pub(crate) async fn query(
         &self,
@@ -325,8 +326,7 @@ impl Store {
     ) -> Result<Page<T>, StoreError> {
         // DynamoDB also ends a page after 1 MB.
         let (mut items, next) = self.query(request, usize::from(limit) + 1).await?;
-        let has_more = next.is_some();
-        let has_more = has_more || items.len() > usize::from(limit);
+        let has_more = next.is_some() || items.len() > usize::from(limit);
         items.truncate(limit.into());
         let position = |item: &Item| item.get(sort).and_then(|sk| sk.as_s().ok()).cloned();
         let last = items.last().filter(|_| has_more).and_then(position);

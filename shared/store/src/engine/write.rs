@@ -150,31 +150,25 @@ impl Write {
         !(self.sets.is_empty() && self.removes.is_empty())
     }
 
-    /// Sets the fields of `card` in which `after` differs from `before`, and removes those that it lacks. If
-    /// `is_guarded`, it is a condition that the former have not changed since `before` was read.
-    pub(crate) fn set_changed<T: Serialize>(
-        mut self,
-        before: &T,
-        after: &T,
-        is_guarded: bool,
-    ) -> Self {
+    /// Sets the fields of `card` in which `after` differs from `before`, and removes those that it lacks.
+    pub(crate) fn set_changed<T: Serialize>(mut self, before: &T, after: &T) -> Self {
         let (was, is) = (self.serialised(before), self.serialised(after));
-        for (field, value) in &is {
-            let old = was.get(field);
-            if old == Some(value) {
-                continue;
-            }
-            if let Some(old) = old.filter(|_| is_guarded) {
-                let (name, placeholder) =
-                    (self.path(&["card", field]), format!(":w{}", self.sets.len()));
-                self = self
-                    .and(&format!("{name} = {placeholder}"))
-                    .attribute(placeholder, old.clone());
-            }
-            self = self.set(&["card", field], value.clone());
-        }
+        let set = is.iter().filter(|(field, value)| was.get(*field) != Some(*value));
+        let update =
+            set.fold(self, |update, (field, value)| update.set(&["card", field], value.clone()));
         let removed = was.keys().filter(|field| !is.contains_key(*field));
-        removed.fold(self, |update, field| update.unset(&["card", field]))
+        removed.fold(update, |update, field| update.unset(&["card", field]))
+    }
+
+    /// Adds the condition that the fields of `card` to which `after` gives another value still have that of `before`.
+    pub(crate) fn when_unchanged<T: Serialize>(mut self, before: &T, after: &T) -> Self {
+        let (was, is) = (self.serialised(before), self.serialised(after));
+        let changed =
+            was.into_iter().filter(|(field, old)| is.get(field).is_some_and(|new| new != old));
+        changed.enumerate().fold(self, |mut update, (number, (field, old))| {
+            let (name, placeholder) = (update.path(&["card", &field]), format!(":w{number}"));
+            update.and(&format!("{name} = {placeholder}")).attribute(placeholder, old)
+        })
     }
 
     fn path(&mut self, path: &[&str]) -> String {
@@ -217,51 +211,28 @@ impl Write {
         store: &Store,
     ) -> Result<TransactWriteItem, StoreError> {
         self.check()?;
-        let table = store.name(self.table);
+        let (table, key) = (store.name(self.table), Some(self.item));
         let (names, values) = (some(self.names), some(self.values));
+        // The builders have these methods in common, but no trait.
+        macro_rules! built {
+            ($builder:expr) => {
+                $builder
+                    .table_name(table)
+                    .set_condition_expression(self.condition)
+                    .set_expression_attribute_names(names)
+                    .set_expression_attribute_values(values)
+                    .build()?
+            };
+        }
         let item = TransactWriteItem::builder();
         let item = match action {
-            Action::Put => {
-                let put = Put::builder().table_name(table).set_item(Some(self.item));
-                let put = put.set_condition_expression(self.condition);
-                item.put(
-                    put.set_expression_attribute_names(names)
-                        .set_expression_attribute_values(values)
-                        .build()?,
-                )
-            }
+            Action::Put => item.put(built!(Put::builder().set_item(key))),
             Action::Update => {
-                let update = Update::builder().table_name(table).set_key(Some(self.item));
-                let update = update
-                    .set_condition_expression(self.condition)
-                    .update_expression(self.expression);
-                item.update(
-                    update
-                        .set_expression_attribute_names(names)
-                        .set_expression_attribute_values(values)
-                        .build()?,
-                )
+                let update = Update::builder().set_key(key).update_expression(self.expression);
+                item.update(built!(update))
             }
-            Action::Delete => {
-                let delete = Delete::builder().table_name(table).set_key(Some(self.item));
-                let delete = delete.set_condition_expression(self.condition);
-                item.delete(
-                    delete
-                        .set_expression_attribute_names(names)
-                        .set_expression_attribute_values(values)
-                        .build()?,
-                )
-            }
-            Action::Check => {
-                let check = ConditionCheck::builder().table_name(table).set_key(Some(self.item));
-                let check = check.set_condition_expression(self.condition);
-                item.condition_check(
-                    check
-                        .set_expression_attribute_names(names)
-                        .set_expression_attribute_values(values)
-                        .build()?,
-                )
-            }
+            Action::Delete => item.delete(built!(Delete::builder().set_key(key))),
+            Action::Check => item.condition_check(built!(ConditionCheck::builder().set_key(key))),
         };
         Ok(item.build())
     }

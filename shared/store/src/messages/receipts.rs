@@ -153,15 +153,10 @@ impl Store {
     ) -> Result<Vec<Outbound>, StoreError> {
         let first = keys::text_to(number, accepted_at.before(SENDING_TIME), "");
         let last = keys::text_to(number, accepted_at.after(CLOCK_DIFFERENCE), "");
-        let request = self
-            .reads
-            .query()
-            .table_name(self.name(Table::Transient))
-            .consistent_read(true)
-            .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
-            .expression_attribute_values(":pk", text(&first.pk))
-            .expression_attribute_values(":first", text(&first.sk))
-            .expression_attribute_values(":last", text(&last.sk));
+        let values =
+            [(":pk", text(&first.pk)), (":first", text(&first.sk)), (":last", text(&last.sk))];
+        let condition = "pk = :pk AND sk BETWEEN :first AND :last";
+        let request = self.select(Table::Transient, condition, values).consistent_read(true);
         let page: Page<Announced> = self.page(request, "sk", MAX_CANDIDATES).await?;
         if page.last.is_some() {
             return Ok(Vec::new());
