@@ -88,7 +88,7 @@ impl Dispatcher {
             _ => self.0.sender.open_account(*about).await?,
         };
         if user.is_none() && *to != Recipient::NoAccount && !notification.is_of_closed_account() {
-            return Ok(Plan::Skip(SendOutcome::closed()));
+            return Ok(Plan::Skip(SendOutcome::not_notified("the account is closed")));
         }
         if let Notification::Registration(notice) = notification {
             let registration = self.0.store.registration(notice.course_id, *about).await?;

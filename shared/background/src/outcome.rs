@@ -22,11 +22,6 @@ impl SendOutcome {
         Self::failed(Cause::Expired, "the message has expired")
     }
 
-    /// The account of the sender, or of the recipient of a notification, is closed.
-    pub fn closed() -> Self {
-        Self::failed(Cause::SenderClosed, "the account is closed")
-    }
-
     /// A notification is not sent, for `reason`.
     pub fn not_notified(reason: &str) -> Self {
         Self::Failed(None, reason.to_owned())

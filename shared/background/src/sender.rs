@@ -196,7 +196,8 @@ impl MessageSender {
         let (sender, committee) =
             tokio::try_join!(self.open_account(id), self.store.committee(committee_id))?;
         let Some(sender) = sender else {
-            return Ok(Some(SendOutcome::closed()));
+            let reason = "the account is closed";
+            return Ok(Some(SendOutcome::failed(Cause::SenderClosed, reason)));
         };
         let right = match sms.batch_id {
             Some(_) => Right::SendBulkSms,

@@ -36,7 +36,7 @@ impl Transaction {
                 .holding(&ListedItem { card: entry })
                 .with(list.at(id).attributes())
                 .with([ttl(entry.created_at.after(RETENTION))]);
-            self.put_new(Part::NewItem, put);
+            self.put_new(Part::Other, put);
         }
     }
 }

@@ -58,7 +58,7 @@ impl Store {
 impl Transaction {
     /// Creates `committee`, which has a new identifier.
     pub fn create_committee(&mut self, committee: &Committee) {
-        self.put_new(Part::NewItem, Store::committee_put(committee));
+        self.put_new(Part::Other, Store::committee_put(committee));
     }
 
     /// Writes the fields in which `after` differs from `before`, so that concurrent changes of different fields are

@@ -304,10 +304,10 @@ impl Transaction {
         };
         let (old, new) = (listed(before), listed(Some(after)));
         if old != new {
-            old.iter().for_each(|place| self.remove(Part::NewItem, place));
+            old.iter().for_each(|place| self.remove(Part::Other, place));
             if let Some(place) = &new {
                 let put = Write::at(place).with_value("userID", &card.user_id);
-                self.put_new(Part::NewItem, put);
+                self.put_new(Part::Other, put);
             }
         }
         let is_active = |state: RegistrationState| i32::from(state.is_active());
@@ -358,7 +358,7 @@ impl Transaction {
     ) {
         self.put_registration(Some(before), after, !is_erased);
         let card = &after.card;
-        self.remove(Part::NewItem, &keys::answers(card.course_id, card.user_id));
+        self.remove(Part::Other, &keys::answers(card.course_id, card.user_id));
     }
 
     fn put_registration(

@@ -55,13 +55,14 @@ impl Store {
         now: Instant,
         seems_open: bool,
     ) -> Result<Window, StoreError> {
-        for number in 0..MAX_ATTEMPTS {
-            let open = (number % 2 == 0) != seems_open;
+        let mut opens = !seems_open;
+        for _ in 0..MAX_ATTEMPTS {
             let update =
-                if open { self.opening(key, length, now) } else { self.counting(key, now) };
+                if opens { self.opening(key, length, now) } else { self.counting(key, now) };
             if let Some(Stored { n, exp }) = self.update_item(update).await? {
                 return Ok(Window { count: n, ends: Instant::from_unix_milliseconds(exp) });
             }
+            opens = !opens;
         }
         Err(StoreError::TransactionConflict)
     }

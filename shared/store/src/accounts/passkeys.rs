@@ -144,7 +144,7 @@ impl Transaction {
             passkey_id,
         });
         self.put_new(Part::Passkey, owner);
-        self.put_new(Part::NewItem, keys::passkey(user_id, passkey_id).holding(passkey));
+        self.put_new(Part::Other, keys::passkey(user_id, passkey_id).holding(passkey));
     }
 
     /// Records that `passkey` signed in, after which its credential is `after`. The condition fails (`Part::Passkey`)

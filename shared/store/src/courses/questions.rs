@@ -147,12 +147,12 @@ impl Transaction {
         self.update(Part::Course, raised(before, "registrationVersion = :next", now));
         let stored = StoredSettings { version: before.version + 1, settings: settings.clone() };
         let key = keys::registration_settings(before.course_id);
-        self.put(Part::NewItem, key.holding(&stored));
+        self.put(Part::Other, key.holding(&stored));
     }
 
     fn put_questions(&mut self, course: CourseId, version: u64, questions: Vec<Question>) {
         let put = keys::questions(course).holding(&StoredQuestions { version, questions });
-        self.put(Part::NewItem, put);
+        self.put(Part::Other, put);
     }
 }
 

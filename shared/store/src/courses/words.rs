@@ -98,8 +98,8 @@ impl Store {
             let mut tx = self.transaction();
             for change in changes.by_ref().take(MAX_CHANGES) {
                 match change {
-                    Change::Put(entry) => tx.put(Part::NewItem, *entry),
-                    Change::Remove(key) => tx.remove(Part::NewItem, &key),
+                    Change::Put(entry) => tx.put(Part::Other, *entry),
+                    Change::Remove(key) => tx.remove(Part::Other, &key),
                 }
             }
             let is_last = changes.peek().is_none();

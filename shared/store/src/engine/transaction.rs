@@ -73,8 +73,8 @@ pub enum Part {
     Counter,
     /// An idempotent response: another request was answered under the key.
     Idempotency,
-    /// An item with a new identifier, such as a message or an audit entry: the condition never fails.
-    NewItem,
+    /// Any other item: its write has no condition, or one that fails for no request, such as that a new identifier is free.
+    Other,
 }
 
 impl Part {

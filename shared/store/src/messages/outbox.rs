@@ -115,7 +115,7 @@ impl Transaction {
             &key,
             message.created_at.after(SWEEP_DELAY),
         ));
-        self.put_new(Part::NewItem, put);
+        self.put_new(Part::Other, put);
     }
 }
 

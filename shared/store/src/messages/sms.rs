@@ -47,7 +47,7 @@ impl Transaction {
             .with(keys::batches_by(batch.sending.user_id).at(batch.batch_id).attributes())
             .with(keys::batches_in(batch.sending.committee_id).at(batch.batch_id).attributes())
             .with([ttl(now.after(RETENTION))]);
-        self.put_new(Part::NewItem, put);
+        self.put_new(Part::Other, put);
         if let Some(text) = text {
             self.put_text(&keys::batch_text(batch.batch_id), text, now);
         }
@@ -58,7 +58,7 @@ impl Transaction {
                 &key,
                 now.after(SWEEP_DELAY),
             ));
-            self.put_new(Part::NewItem, put);
+            self.put_new(Part::Other, put);
         }
     }
 
@@ -86,13 +86,13 @@ impl Transaction {
             .with(of_batch.into_iter().flat_map(IndexKey::attributes))
             .with(due(list, &key, at))
             .with([ttl(sms.sending.created_at.after(RETENTION))]);
-        self.put_new(Part::NewItem, put);
+        self.put_new(Part::Other, put);
     }
 
     fn put_text(&mut self, key: &Key, text: &Text, now: Instant) {
         let put =
             key.holding(&StoredText { text: text.clone() }).with([ttl(now.after(TEXT_RETENTION))]);
-        self.put_new(Part::NewItem, put);
+        self.put_new(Part::Other, put);
     }
 
     /// Deletes the text of `sms` and takes it off the list of its sender, whose account is erased. The committee keeps the
@@ -100,7 +100,7 @@ impl Transaction {
     pub fn disown_sms(&mut self, sms: &Sms) {
         let list = keys::sms_by(sms.sending.user_id).at(sms.sms_id);
         self.disown(&keys::sms(sms.sms_id), list);
-        self.remove(Part::NewItem, &keys::sms_text(sms.sms_id))
+        self.remove(Part::Other, &keys::sms_text(sms.sms_id))
     }
 
     /// As [`disown_sms`](Self::disown_sms), for `batch` and the chunks that are not expanded into messages yet.
@@ -110,7 +110,7 @@ impl Transaction {
         }
         let list = keys::batches_by(batch.sending.user_id).at(batch.batch_id);
         self.disown(&keys::batch(batch.batch_id), list);
-        self.remove(Part::NewItem, &keys::batch_text(batch.batch_id));
+        self.remove(Part::Other, &keys::batch_text(batch.batch_id));
     }
 
     fn disown(&mut self, key: &Key, list: IndexKey) {
