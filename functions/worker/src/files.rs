@@ -2,7 +2,6 @@
 
 use domain::{FileId, file::Status};
 use runtime::Error;
-use store::DueFile;
 
 use crate::{Services, Worker};
 
@@ -13,8 +12,7 @@ impl Worker {
     pub(crate) async fn settle_file(&self, id: FileId) -> Result<(), Error> {
         let Services { store, objects, clock, .. } = &*self.0;
         let now = clock.now();
-        let Some(DueFile { file, .. }) = store.due_file(id).await?.filter(|due| due.due_at <= now)
-        else {
+        let Some(file) = store.due_file(id, now).await? else {
             return Ok(());
         };
         match file.status {

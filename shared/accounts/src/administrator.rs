@@ -11,7 +11,7 @@ use domain::{
 };
 use http::request::Parts;
 use identity::random;
-use store::{Part, Store, StoreError, Transaction};
+use store::{Part, Store, Transaction};
 
 /// A signed-in person with the right [`ManageUsers`].
 ///
@@ -77,12 +77,8 @@ impl Administrator {
 
     /// The committee of `user`. Needs no read if it is the administrator's own.
     pub async fn committee_of(&self, store: &Store, user: &User) -> Result<Committee, ApiError> {
-        if user.committee_id == self.0.committee.committee_id {
-            return Ok(self.0.committee.clone());
-        }
-        Ok(store.committee(user.committee_id).await?.ok_or_else(|| {
-            StoreError::Unexpected("a user's committee does not exist".to_owned())
-        })?)
+        let own = self.0.committee.clone();
+        Ok(store.committee_of(user, own.committee_id, Some(own)).await?)
     }
 }
 

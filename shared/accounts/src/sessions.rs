@@ -104,14 +104,7 @@ impl Sessions {
         let Some(user) = account.user else {
             return Ok((None, other));
         };
-        let read = if user.committee_id == committee {
-            account.committee
-        } else {
-            self.store.committee(user.committee_id).await?
-        };
-        let committee = read.ok_or_else(|| {
-            StoreError::Unexpected("a user's committee does not exist".to_owned())
-        })?;
+        let committee = self.store.committee_of(&user, committee, account.committee).await?;
         let devices = account.devices;
         let account = AccountContext { user, committee, activity, devices, forgets_devices: false };
         Ok((Some(account), other))

@@ -199,14 +199,7 @@ impl Authenticator {
             let Some((session, user)) = both else {
                 return Ok(None);
             };
-            let committee = if user.committee_id == claims.cid {
-                committee
-            } else {
-                self.store.committee(user.committee_id).await?
-            };
-            let committee = committee.ok_or_else(|| {
-                StoreError::Unexpected("a user's committee does not exist".to_owned())
-            })?;
+            let committee = self.store.committee_of(&user, claims.cid, committee).await?;
             Ok(Some((session, user, committee)))
         };
         match found.await {

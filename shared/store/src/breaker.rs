@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::Instant;
 use serde::Deserialize;
 
-use crate::{Store, StoreError, keys, table::ttl, write::Write};
+use crate::{Store, StoreError, keys, write::Write};
 
 /// How long no request is sent with a token that cPanel has refused: several failures in a row can get the address of
 /// the caller blocked.
@@ -25,14 +25,12 @@ impl Store {
 
     /// Records that cPanel refused the token with the fingerprint `token` at `now`.
     pub async fn record_refused_token(&self, token: &str, now: Instant) -> Result<(), StoreError> {
-        let (until, (_, expiry)) = (now.after(OPEN), ttl(now.after(OPEN)));
+        let until = now.after(OPEN);
         let update = Write::at(&keys::breaker(token))
             .expression("SET #until = :until, #ttl = :ttl")
             .name("#until", "until")
-            .name("#ttl", "ttl")
             .value(":until", &until)
-            .attribute(":ttl", expiry);
-        self.apply(update).await?;
-        Ok(())
+            .expiring(until);
+        self.apply(update).await.map(drop)
     }
 }

@@ -1,6 +1,6 @@
 //! Committees: their items and their alphabetical list.
 
-use domain::{CommitteeId, Instant, committee::Committee};
+use domain::{CommitteeId, Instant, committee::Committee, user::User};
 use serde::Deserialize;
 
 use crate::{
@@ -17,6 +17,20 @@ impl Store {
     /// So a request that began before the committee was closed may still take effect, and none that begins afterwards.
     pub async fn committee(&self, id: CommitteeId) -> Result<Option<Committee>, StoreError> {
         self.card(&keys::committee(id)).await
+    }
+
+    /// The committee of `user`: `read`, which is the one with the id `expected`, or another one, which is read.
+    pub async fn committee_of(
+        &self,
+        user: &User,
+        expected: CommitteeId,
+        read: Option<Committee>,
+    ) -> Result<Committee, StoreError> {
+        let found = match user.committee_id {
+            id if id == expected => read,
+            id => self.committee(id).await?,
+        };
+        found.ok_or_else(|| StoreError::Unexpected("a user's committee does not exist".to_owned()))
     }
 
     /// At most `limit` committees after `position`, active or not, in the order of folded Latin name and id.

@@ -28,15 +28,6 @@ const QUOTAS_PER_DAY: u64 = 3;
 /// The most files of a user.
 const MAX_FILES: u64 = 1_000;
 
-/// A file in the index `due`: a pending upload or a deleted file.
-#[derive(Debug, Clone)]
-pub struct DueFile {
-    /// The file.
-    pub file: File,
-    /// When the worker handles it.
-    pub due_at: Instant,
-}
-
 #[derive(Deserialize)]
 struct DueItem {
     card: File,
@@ -94,23 +85,20 @@ impl Store {
         Ok(tx.commit().await? == CommitOutcome::Committed)
     }
 
-    /// The file `id`, if it is in the index `due`, with any due time.
-    pub async fn due_file(&self, id: FileId) -> Result<Option<DueFile>, StoreError> {
+    /// The file `id`, if it is in the index `due`, as a pending upload or a deleted file, and due at `now`.
+    pub async fn due_file(&self, id: FileId, now: Instant) -> Result<Option<File>, StoreError> {
         let found: Option<DueItem> = self.get(&keys::file(id)).await?;
-        Ok(found.and_then(|found| {
-            Some(DueFile {
-                due_at: Instant::from_unix_milliseconds(found.due_at?),
-                file: found.card,
-            })
-        }))
+        let is_due = |item: &DueItem| {
+            item.due_at.is_some_and(|at| Instant::from_unix_milliseconds(at) <= now)
+        };
+        Ok(found.filter(is_due).map(|item| item.card))
     }
 
     /// Sets the due time of the deleted `file` to `at`.
     pub async fn postpone_file(&self, file: &File, at: Instant) -> Result<(), StoreError> {
         let update = file_update(file).expression("SET dueAt = :at");
         let update = update.number(":at", at.unix_milliseconds());
-        self.apply(update).await?;
-        Ok(())
+        self.apply(update).await.map(drop)
     }
 
     /// Removes the item of the deleted `file` and its size from the bucket usage of its owner. The objects must be

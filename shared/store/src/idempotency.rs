@@ -12,7 +12,6 @@ use crate::{
     Part, Store, StoreError, Transaction,
     keys::{self, Key, SWEEP_DELAY},
     retry::{Retries, random_bytes},
-    table::ttl,
     write::Write,
 };
 
@@ -72,15 +71,13 @@ impl Transaction {
     /// the same key.
     pub fn put_idempotent_response(&mut self, request: &Idempotent, response: &str, now: Instant) {
         let end = now.after(RETENTION);
-        let (_, until) = ttl(end);
         let update = Write::at(&request.key)
             .when(UNANSWERED)
             .expression("SET body = :body, answer = :answer, exp = :exp, #ttl = :ttl REMOVE heldBy, heldUntil")
-            .name("#ttl", "ttl")
+            .expiring(end)
             .text(":body", &request.body)
             .text(":answer", response)
             .number(":exp", end.unix_milliseconds())
-            .attribute(":ttl", until)
             .number(":now", now.unix_milliseconds());
         self.update(Part::Idempotency, update);
     }
@@ -100,18 +97,16 @@ impl Store {
     ) -> Result<Result<Held<'a>, Earlier>, StoreError> {
         let holder = HEXLOWER.encode(&random_bytes::<16>()?);
         let end = now.after(HOLD);
-        let (_, until) = ttl(end.after(SWEEP_DELAY));
         let update = Write::at(&request.key)
             .when(format!(
                 "({UNANSWERED}) \
                  AND (attribute_not_exists(heldBy) OR heldBy = :holder OR heldUntil <= :now)"
             ))
             .expression("SET heldBy = :holder, heldUntil = :end, #ttl = :ttl")
-            .name("#ttl", "ttl")
+            .expiring(end.after(SWEEP_DELAY))
             .number(":now", now.unix_milliseconds())
             .text(":holder", &holder)
-            .number(":end", end.unix_milliseconds())
-            .attribute(":ttl", until);
+            .number(":end", end.unix_milliseconds());
         let mut retries = Retries::new();
         loop {
             // A lost response is no problem: the condition holds again for the same holder.
@@ -133,8 +128,7 @@ impl Store {
             .when("heldBy = :holder")
             .expression("REMOVE heldBy, heldUntil")
             .text(":holder", &held.holder);
-        self.apply(update).await?;
-        Ok(())
+        self.apply(update).await.map(drop)
     }
 
     /// The request that was answered under the same key within the last day.

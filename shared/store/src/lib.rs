@@ -53,7 +53,6 @@ pub use engine::{
     transaction::{CommitOutcome, Part, Transaction},
 };
 use engine::{meter, retry, table, write};
-pub use files::DueFile;
 pub use idempotency::{Earlier, Held, Idempotent};
 use messages::{outbox, quotas};
 pub use messages::{

@@ -56,8 +56,7 @@ impl Store {
             .name("#network", network)
             .text(":link", &code.link)
             .number(":one", 1);
-        self.apply(returned).await?;
-        Ok(())
+        self.apply(returned).await.map(drop)
     }
 }
 

@@ -112,8 +112,7 @@ impl Store {
             .number(":at", erasure.due_at)
             .number(":now", now.unix_milliseconds())
             .value(":courses", courses);
-        self.apply(update).await?;
-        Ok(())
+        self.apply(update).await.map(drop)
     }
 
     /// Records that the data was deleted at `now`. Schedules the second pass after the first one. Does nothing when another
@@ -138,7 +137,6 @@ impl Store {
                 .number(":again", second_pass.unix_milliseconds())
                 .value(":true", &true)
         };
-        self.apply(update).await?;
-        Ok(())
+        self.apply(update).await.map(drop)
     }
 }

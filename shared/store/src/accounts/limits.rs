@@ -14,6 +14,9 @@ use crate::{
 /// Attempts to open a window or count in it; an attempt fails only when another request was faster.
 const MAX_ATTEMPTS: u32 = 50;
 
+/// How long the item of a window is kept after its end.
+const TTL_DELAY: Duration = Duration::from_secs(60);
+
 /// The state of a window after a request was counted. A stored window whose count is zero is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
@@ -72,12 +75,11 @@ impl Store {
         Write::at(key)
             .when("attribute_not_exists(exp) OR exp <= :now OR n = :zero")
             .expression("SET n = :one, exp = :ends, #ttl = :ttl")
-            .name("#ttl", "ttl")
+            .expiring(ends.after(TTL_DELAY))
             .number(":now", now.unix_milliseconds())
             .number(":zero", 0)
             .number(":one", 1)
             .number(":ends", ends.unix_milliseconds())
-            .number(":ttl", ends.unix_seconds() + 60)
     }
 
     fn counting(&self, key: &Key, now: Instant) -> Write {

@@ -44,8 +44,7 @@ impl Store {
             .expression("ADD tries :one")
             .text(":sealed", &enrolment.sealed)
             .number(":one", 1);
-        self.apply(update).await?;
-        Ok(())
+        self.apply(update).await.map(drop)
     }
 
     /// At most `limit` users after `position` whose secret is sealed under the key `kid`.

@@ -85,16 +85,13 @@ impl Store {
         id: SessionId,
         challenge: &Challenge,
     ) -> Result<(), StoreError> {
-        let end = challenge.expires_at.after(RETENTION).unix_seconds();
         let update = Write::at(&keys::challenge(id))
             .expression("SET ceremony = :ceremony, epoch = :epoch, expiresAt = :end, #ttl = :ttl")
             .text(":ceremony", &challenge.ceremony)
             .number(":epoch", challenge.epoch)
             .value(":end", &challenge.expires_at)
-            .name("#ttl", "ttl")
-            .number(":ttl", end);
-        self.apply(update).await?;
-        Ok(())
+            .expiring(challenge.expires_at.after(RETENTION));
+        self.apply(update).await.map(drop)
     }
 
     /// Renames `passkey`, and returns it as it is then; `None` when it no longer exists.

@@ -153,8 +153,7 @@ impl Store {
             .expression("SET dueAt = :later, failed = :failed")
             .number(":later", later)
             .value(":failed", &failed);
-        self.apply(first).await?;
-        Ok(())
+        self.apply(first).await.map(drop)
     }
 
     /// At most `limit` dead letters, the oldest first. The index may still list some that were put back: those are left

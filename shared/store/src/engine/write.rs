@@ -9,6 +9,7 @@ use aws_sdk_dynamodb::{
         ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
     },
 };
+use domain::Instant;
 use serde::{
     Serialize,
     de::{DeserializeOwned, IgnoredAny},
@@ -20,7 +21,7 @@ use crate::{
     keys::{Key, Table},
     meter::counted,
     retry::{Retries, cancellation, random_bytes},
-    table::{Item, number, text},
+    table::{Item, number, text, ttl},
 };
 
 #[derive(Debug, Clone, Copy)]
@@ -108,6 +109,12 @@ impl Write {
     ) -> Self {
         self.values.insert(placeholder.into(), value);
         self
+    }
+
+    /// Sets the expression attribute name `#ttl` and value `:ttl`: DynamoDB may delete the item some time after `end`.
+    pub(crate) fn expiring(self, end: Instant) -> Self {
+        let (name, value) = ttl(end);
+        self.name("#ttl", name).attribute(":ttl", value)
     }
 
     /// Adds attributes to a put.

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::{
     Due, Part, Store, StoreError, Transaction,
     keys::{self, DueList, Key, SWEEP_DELAY},
-    table::{ListedItem, due, ttl},
+    table::{ListedItem, due},
     write::Write,
 };
 
@@ -235,16 +235,14 @@ impl Store {
         cause: Option<Cause>,
         now: Instant,
     ) -> Result<bool, StoreError> {
-        let (_, until) = ttl(now.after(RETENTION));
         let update = update
             .expression(
                 "SET card.#status = :after, card.updatedAt = :now, card.failure = :cause, #ttl = if_not_exists(#ttl, :ttl) \
                  REMOVE card.sealed, duePk, dueAt",
             )
-            .name("#ttl", "ttl")
+            .expiring(now.after(RETENTION))
             .value(":after", &state)
-            .value(":cause", &cause)
-            .attribute(":ttl", until);
+            .value(":cause", &cause);
         self.apply(update).await
     }
 
@@ -264,8 +262,7 @@ impl Store {
             )
             .value(":after", &State::Queued)
             .number(":at", at.unix_milliseconds());
-        self.apply(update).await?;
-        Ok(())
+        self.apply(update).await.map(drop)
     }
 
     /// Makes the queued message `what` due at `now`, for the next sweep. After an error its due time may be
@@ -277,8 +274,7 @@ impl Store {
             .name("#status", "status")
             .value(":queued", &State::Queued)
             .number(":now", now.unix_milliseconds());
-        self.apply(update).await?;
-        Ok(())
+        self.apply(update).await.map(drop)
     }
 }
 

@@ -5,7 +5,6 @@ use domain::{CommitteeId, Instant, UserId};
 use crate::{
     Store, StoreError,
     keys::{self, Key, SWEEP_DELAY},
-    table::ttl,
     write::Write,
 };
 
@@ -76,15 +75,13 @@ impl Store {
 pub(crate) fn addition(key: &Key, count: u64, most: u64, now: Instant) -> Write {
     // When `count` alone exceeds the quota, the condition must fail for a missing item, too.
     let room = i128::from(most) - i128::from(count);
-    let (_, until) = ttl(now.end_of_day().after(SWEEP_DELAY));
     let condition = if room < 0 { "n <= :room" } else { "attribute_not_exists(n) OR n <= :room" };
     Write::at(key)
         .when(condition)
         .expression("ADD n :count SET #ttl = :ttl")
-        .name("#ttl", "ttl")
+        .expiring(now.end_of_day().after(SWEEP_DELAY))
         .number(":room", room)
         .number(":count", count)
-        .attribute(":ttl", until)
 }
 
 fn subtraction(key: &Key, count: u64) -> Write {

@@ -12,7 +12,7 @@ use crate::{
     Outbound, Page, Store, StoreError,
     keys::{self, Table},
     outbox::{RETENTION, Status},
-    table::{text, ttl},
+    table::text,
     write::Write,
 };
 
@@ -57,13 +57,10 @@ impl Store {
         number: &E164,
         now: Instant,
     ) -> Result<(), StoreError> {
-        let (_, until) = ttl(now.after(MATCHING_TIME));
         let put = Write::at(&keys::text_to(number, now, &what.key().pk))
             .expression("SET #ttl = :ttl")
-            .name("#ttl", "ttl")
-            .attribute(":ttl", until);
-        self.apply(put).await?;
-        Ok(())
+            .expiring(now.after(MATCHING_TIME));
+        self.apply(put).await.map(drop)
     }
 
     /// Records that the carrier gave the message `what` the id `message_id`, and the receipt if there is one already. Can
@@ -74,11 +71,9 @@ impl Store {
         what: Outbound,
         now: Instant,
     ) -> Result<(), StoreError> {
-        let (_, until) = ttl(now.after(MATCHING_TIME));
         let link = Write::at(&keys::receipt(message_id))
             .expression("SET messagePk = if_not_exists(messagePk, :pk), #ttl = :ttl")
-            .name("#ttl", "ttl")
-            .attribute(":ttl", until)
+            .expiring(now.after(MATCHING_TIME))
             .text(":pk", &what.key().pk);
         if let Some(known) = self.update_item::<Known>(link).await? {
             self.end_delivery(known, now).await?;
@@ -96,11 +91,9 @@ impl Store {
         receipt: &Receipt,
         now: Instant,
     ) -> Result<(), StoreError> {
-        let (_, until) = ttl(now.after(MATCHING_TIME));
         let put = Write::at(&keys::receipt(message_id))
             .expression("SET receipt = if_not_exists(receipt, :receipt), #ttl = :ttl")
-            .name("#ttl", "ttl")
-            .attribute(":ttl", until)
+            .expiring(now.after(MATCHING_TIME))
             .value(":receipt", receipt);
         if let Some(known) = self.update_item::<Known>(put).await?
             && self.end_delivery(known, now).await?
@@ -123,7 +116,6 @@ impl Store {
         let Some(Receipt { status, reason }) = known.receipt else {
             return Ok(true);
         };
-        let (_, until) = ttl(now.after(RETENTION));
         let update = Write::at(&what.key())
             .when("card.#status IN (:sending, :sent, :unknown)")
             .expression(
@@ -132,14 +124,13 @@ impl Store {
             )
             .name("#status", "status")
             .name("#reason", "reason")
-            .name("#ttl", "ttl")
+            .expiring(now.after(RETENTION))
             .value(":sending", &State::Sending)
             .value(":sent", &State::Sent)
             .value(":unknown", &State::Unknown)
             .value(":status", &status)
             .text(":reason", &reason)
-            .value(":now", &now)
-            .attribute(":ttl", until);
+            .value(":now", &now);
         self.apply(update).await?;
         Ok(true)
     }

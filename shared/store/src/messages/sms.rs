@@ -147,9 +147,8 @@ impl Store {
             return Ok(None);
         };
         let key = keys::chunk(batch, Chunk::number_of(place));
-        let (chunk, common) =
-            tokio::join!(self.get::<ListedItem<Chunk>>(&key), self.batch_text(batch, now));
-        let (Some(ListedItem { card: chunk }), common) = (chunk?, common?) else {
+        let (chunk, common) = tokio::join!(self.card::<Chunk>(&key), self.batch_text(batch, now));
+        let (Some(chunk), common) = (chunk?, common?) else {
             return Ok(None);
         };
         let found = chunk.messages(common.as_ref()).find(|(sms, _)| sms.sms_id == id);
@@ -231,9 +230,7 @@ impl Store {
     /// Expands the chunk with the partition key `pk` into messages. Does nothing if that was done before; repeated
     /// and concurrent calls create each message once.
     pub async fn expand_chunk(&self, pk: &str, now: Instant) -> Result<(), StoreError> {
-        let Some(ListedItem { card: chunk }) =
-            self.get::<ListedItem<Chunk>>(&keys::chunk_at(pk)).await?
-        else {
+        let Some(chunk) = self.card::<Chunk>(&keys::chunk_at(pk)).await? else {
             return Ok(());
         };
         let (common, first) = tokio::try_join!(

@@ -11,7 +11,6 @@ use serde::Deserialize;
 use crate::{
     Due, Store, StoreError,
     keys::{self, DueList},
-    table::ttl,
     write::Write,
 };
 
@@ -39,16 +38,14 @@ impl Store {
         let first = self.due(DueList::Bulk, Instant::MAX, 1).await?;
         let start = first.first().map_or(now.unix_milliseconds(), Due::milliseconds);
         let key = keys::next_place(committee);
-        let (_, until) = ttl(now.after(RETENTION));
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let update = |condition: &str, next: &str| {
             Write::at(&key)
                 .when(condition)
                 .expression(format!("SET nextAt = {next}, #ttl = :ttl"))
-                .name("#ttl", "ttl")
+                .expiring(now.after(RETENTION))
                 .number(":start", start)
                 .number(":count", count)
-                .attribute(":ttl", until.clone())
         };
         let next = update("nextAt > :start", "nextAt + :count");
         let restart = update("attribute_not_exists(nextAt) OR nextAt <= :start", ":start + :count");
