@@ -84,12 +84,11 @@ impl Panel {
                 "must be a name in visible ASCII without a colon",
             ));
         }
-        if !is_plain(token.expose_secret()) {
-            return Err(ConfigError::new("CPANEL_TOKEN", "must be a token in visible ASCII"));
-        }
-        let credentials = format!("cpanel {user}:{}", token.expose_secret());
-        let mut authorization = HeaderValue::try_from(&credentials)
-            .map_err(|_| ConfigError::new("CPANEL_TOKEN", "must be a token in visible ASCII"))?;
+        let token = token.expose_secret();
+        let credentials = format!("cpanel {user}:{token}");
+        let authorization = HeaderValue::try_from(&credentials).ok().filter(|_| is_plain(token));
+        let mut authorization = authorization
+            .ok_or_else(|| ConfigError::new("CPANEL_TOKEN", "must be a token in visible ASCII"))?;
         authorization.set_sensitive(true);
         let builder = Client::builder()
             .default_headers([(AUTHORIZATION, authorization)].into_iter().collect())

@@ -99,44 +99,28 @@ impl Store {
         counters: &[Counter],
         now: Instant,
     ) -> Result<Result<Reservation, Full>, StoreError> {
-        let keys: Vec<Key> =
-            counters.iter().map(|counter| keys::counter(counter.name, &counter.key)).collect();
-        let seems_open = |key: &Key| self.open_windows.seems_open(key, now);
-        let counts = keys
-            .iter()
-            .zip(counters)
-            .map(|(key, counter)| self.count(key, counter.window, now, seems_open(key)));
-        let counted = join_all(counts).await;
-        let (mut taken, mut windows, mut failed) = (Vec::new(), Vec::new(), None);
-        for (key, counted) in keys.into_iter().zip(counted) {
+        let counted = join_all(counters.iter().map(|counter| self.counted(counter, now))).await;
+        let (mut reservation, mut failed) = (Reservation::default(), None);
+        for counted in counted {
             match counted {
-                Ok(window) => {
-                    self.open_windows.remember(&key, window.ends);
-                    taken.push((key, window));
-                    windows.push(window);
-                }
+                Ok(taken) => reservation.0.push(taken),
                 Err(error) => failed = Some(error),
             }
         }
-        let reservation = Reservation(taken);
         // A count that cannot be released remains until its window ends.
         if let Some(error) = failed {
             let _ = self.release(reservation).await;
             return Err(error);
         }
-
+        let windows = reservation.0.iter().map(|(_, window)| window).zip(counters);
         let full = windows
-            .iter()
-            .zip(counters)
             .filter(|(window, counter)| window.count > counter.max)
             .map(|(window, counter)| Full { name: counter.name, ends: window.ends });
-        match full.max_by_key(|full| full.ends) {
-            None => Ok(Ok(reservation)),
-            Some(full) => {
-                let _ = self.release(reservation).await;
-                Ok(Err(full))
-            }
-        }
+        let Some(full) = full.max_by_key(|full| full.ends) else {
+            return Ok(Ok(reservation));
+        };
+        let _ = self.release(reservation).await;
+        Ok(Err(full))
     }
 
     /// Adds one to `counter`, and returns the count of its window. In contrast to [`reserve`](Self::reserve) it stays
@@ -146,11 +130,16 @@ impl Store {
         counter: &Counter,
         now: Instant,
     ) -> Result<(Reservation, u64), StoreError> {
+        let (key, window) = self.counted(counter, now).await?;
+        Ok((Reservation(vec![(key, window)]), window.count))
+    }
+
+    async fn counted(&self, counter: &Counter, now: Instant) -> Result<(Key, Window), StoreError> {
         let key = keys::counter(counter.name, &counter.key);
         let seems_open = self.open_windows.seems_open(&key, now);
         let window = self.count(&key, counter.window, now, seems_open).await?;
         self.open_windows.remember(&key, window.ends);
-        Ok((Reservation(vec![(key, window)]), window.count))
+        Ok((key, window))
     }
 
     /// Subtracts the counts of `reservation`, after a success; those whose windows have ended are gone already. After

@@ -113,17 +113,10 @@ impl Transaction {
     /// Uses up `proof`: a time step with all earlier ones, or a recovery code. The condition fails (`Part::Otp`)
     /// when it was used before.
     pub fn use_proof(&mut self, user: UserId, proof: &Proof) {
-        let update = Write::at(&keys::otp(user));
-        let update = match proof {
-            Proof::Step(step) => update
-                .when("lastStep < :step")
-                .expression("SET lastStep = :step")
-                .number(":step", step),
-            Proof::Recovery(mac) => update
-                .when("attribute_exists(recovery.#mac)")
-                .expression("REMOVE recovery.#mac")
-                .name("#mac", mac),
-        };
+        let update = unless_used(Write::at(&keys::otp(user)), proof).expression(match proof {
+            Proof::Step(_) => "SET lastStep = :step",
+            Proof::Recovery(_) => "REMOVE recovery.#mac",
+        });
         self.update(Part::Otp, update);
     }
 
@@ -144,10 +137,7 @@ impl Transaction {
         let delete = Write::at(&keys::otp(user));
         let delete = match proof {
             None => delete,
-            Some(Proof::Step(step)) => delete.when("lastStep < :step").number(":step", step),
-            Some(Proof::Recovery(mac)) => {
-                delete.when("attribute_exists(recovery.#mac)").name("#mac", mac)
-            }
+            Some(proof) => unless_used(delete, proof),
         };
         self.delete(Part::Otp, delete);
     }
@@ -157,5 +147,13 @@ impl Transaction {
         let key = keys::step(id);
         let put = Write::at(&key).with([ttl(now.after(STEP_RETENTION))]);
         self.put_new(Part::Step, put);
+    }
+}
+
+/// `write` of a secret, on condition that `proof` was not used before.
+fn unless_used(write: Write, proof: &Proof) -> Write {
+    match proof {
+        Proof::Step(step) => write.when("lastStep < :step").number(":step", step),
+        Proof::Recovery(mac) => write.when("attribute_exists(recovery.#mac)").name("#mac", mac),
     }
 }

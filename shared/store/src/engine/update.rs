@@ -7,6 +7,13 @@ use domain::{Instant, session::Session, user::User};
 
 use crate::{CommitOutcome, Part, Store, StoreError, Transaction, retry::Retries};
 
+/// How the transactions of an update are repeated when they conflict with others.
+#[derive(Clone, Copy)]
+enum Conflicts {
+    CountAsTries,
+    UntilDeadline,
+}
+
 impl Store {
     /// Calls `attempt`, which reads, decides and prepares a transaction, commits the transaction and returns the
     /// other value of `attempt`. Repeats this with random delays, eight times in all, when a condition fails, unless
@@ -20,7 +27,7 @@ impl Store {
         attempt: impl FnMut() -> A,
         on_failed: impl Fn(Part) -> Option<E>,
     ) -> Result<T, E> {
-        self.repeated(false, attempt, on_failed).await
+        self.repeated(Conflicts::CountAsTries, attempt, on_failed).await
     }
 
     /// As [`update`](Self::update), for the seats of a course, which a whole class may want at once: transactions that conflict
@@ -37,21 +44,21 @@ impl Store {
         attempt: impl FnMut() -> A,
         on_failed: impl Fn(Part) -> Option<E>,
     ) -> Result<T, E> {
-        self.repeated(true, attempt, on_failed).await
+        self.repeated(Conflicts::UntilDeadline, attempt, on_failed).await
     }
 
     async fn repeated<T, E: From<StoreError>, A: Future<Output = Result<(Transaction, T), E>>>(
         &self,
-        is_contended: bool,
+        conflicts: Conflicts,
         mut attempt: impl FnMut() -> A,
         on_failed: impl Fn(Part) -> Option<E>,
     ) -> Result<T, E> {
         let mut retries = Retries::of_update();
         loop {
             let (transaction, result) = attempt().await?;
-            let outcome = match is_contended {
-                true => transaction.commit().await?,
-                false => transaction.commit_with(&mut retries).await?,
+            let outcome = match conflicts {
+                Conflicts::CountAsTries => transaction.commit_with(&mut retries).await?,
+                Conflicts::UntilDeadline => transaction.commit().await?,
             };
             let part = match outcome {
                 CommitOutcome::Committed => return Ok(result),
