@@ -26,26 +26,19 @@ macro_rules! in_path {
         }
     })*};
 }
-in_path!(UserId BatchId CommitteeId CourseId FileId PasskeyId SessionId SmsId);
+in_path!(UserId BatchId CommitteeId CourseId FileId PasskeyId QuestionId SessionId SmsId);
 
-impl InPath for (CourseId, QuestionId) {
+impl<A: InPath, B: InPath> InPath for (A, B) {
     fn in_path(texts: &[&str]) -> Self {
-        let text = |number: usize| texts.get(number).copied().unwrap_or_default();
-        (CourseId::or_none(text(0)), QuestionId::or_none(text(1)))
+        let (first, rest) = texts.split_at(texts.len().min(1));
+        (A::in_path(first), B::in_path(rest))
     }
 }
 
-impl InPath for (CourseId, UserId) {
+impl<A: InPath, B: InPath, C: InPath> InPath for (A, B, C) {
     fn in_path(texts: &[&str]) -> Self {
-        let text = |number: usize| texts.get(number).copied().unwrap_or_default();
-        (CourseId::or_none(text(0)), UserId::or_none(text(1)))
-    }
-}
-
-impl InPath for (CourseId, UserId, QuestionId) {
-    fn in_path(texts: &[&str]) -> Self {
-        let (course, user) = InPath::in_path(texts);
-        (course, user, QuestionId::or_none(texts.get(2).copied().unwrap_or_default()))
+        let (first, (second, third)) = InPath::in_path(texts);
+        (first, second, third)
     }
 }
 

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::{
     MalformedKey, random,
-    sealing::{Sealer, UnsealError},
+    sealing::{Sealer, SealingError},
 };
 
 /// Encrypts and decrypts outbox messages. All are padded to one size, which hides their kind and whether they have a
@@ -44,7 +44,7 @@ impl OutboxSealer {
         name: &str,
         notification: Notification,
         now: Instant,
-    ) -> Result<OutboxItem, UnsealError> {
+    ) -> Result<OutboxItem, SealingError> {
         self.message_with_id(random::id(now), to, about, name, notification, now)
     }
 
@@ -56,7 +56,7 @@ impl OutboxSealer {
         name: &str,
         notification: Notification,
         now: Instant,
-    ) -> Result<OutboxItem, UnsealError> {
+    ) -> Result<OutboxItem, SealingError> {
         let life = if matches!(notification, Notification::Code { .. }) {
             code::LIFE
         } else {
@@ -64,7 +64,7 @@ impl OutboxSealer {
         };
         let mut plaintext =
             serde_json::to_vec(&OutboxMessage { to, about, name: name.to_owned(), notification })
-                .map_err(|_| UnsealError)?;
+                .map_err(|_| SealingError)?;
         plaintext.resize(plaintext.len().max(PADDED_BYTES), b' ');
         Ok(OutboxItem {
             outbox_id,
@@ -82,7 +82,7 @@ impl OutboxSealer {
         user: &User,
         notification: Notification,
         now: Instant,
-    ) -> Result<OutboxItem, UnsealError> {
+    ) -> Result<OutboxItem, SealingError> {
         let name = if user.is_mailbox_verified { user.name.as_str() } else { "" };
         let to = Recipient::Mail(user.email.clone());
         self.message(to, user.user_id, name, notification, now)
@@ -96,7 +96,7 @@ impl OutboxSealer {
         registration: &Registration,
         notice: RegistrationNotice,
         now: Instant,
-    ) -> Result<OutboxItem, UnsealError> {
+    ) -> Result<OutboxItem, SealingError> {
         let name = if user.is_mailbox_verified { user.name.as_str() } else { "" };
         let to = Recipient::Mail(user.email.clone());
         let notification = Notification::Registration(Box::new(notice));
@@ -108,9 +108,9 @@ impl OutboxSealer {
     ///
     /// # Errors
     /// As [`Sealer::open`], and if the content is not an [`OutboxMessage`].
-    pub fn open(&self, message: &OutboxItem) -> Result<OutboxMessage, UnsealError> {
+    pub fn open(&self, message: &OutboxItem) -> Result<OutboxMessage, SealingError> {
         let plaintext = self.0.open(&message.sealed, &place(message.outbox_id))?;
-        serde_json::from_slice(&plaintext).map_err(|_| UnsealError)
+        serde_json::from_slice(&plaintext).map_err(|_| SealingError)
     }
 }
 

@@ -44,7 +44,7 @@ impl Sealer {
     ///
     /// # Errors
     /// If `plaintext` exceeds 256 GiB.
-    pub fn seal(&self, plaintext: &[u8], place: &str) -> Result<String, UnsealError> {
+    pub fn seal(&self, plaintext: &[u8], place: &str) -> Result<String, SealingError> {
         self.seal_under(random::bytes(), plaintext, place)
     }
 
@@ -53,10 +53,10 @@ impl Sealer {
     ///
     /// # Errors
     /// As [`seal`](Self::seal).
-    pub fn seal_repeatably(&self, plaintext: &[u8], place: &str) -> Result<String, UnsealError> {
+    pub fn seal_repeatably(&self, plaintext: &[u8], place: &str) -> Result<String, SealingError> {
         let data = [place.as_bytes(), &[0], plaintext].concat();
         let mac = self.derive("nonce", &data);
-        let nonce = mac.first_chunk().ok_or(UnsealError)?;
+        let nonce = mac.first_chunk().ok_or(SealingError)?;
         self.seal_under(*nonce, plaintext, place)
     }
 
@@ -65,12 +65,12 @@ impl Sealer {
         nonce: [u8; 24],
         plaintext: &[u8],
         place: &str,
-    ) -> Result<String, UnsealError> {
+    ) -> Result<String, SealingError> {
         let bound_to = bound_to(&self.current, place);
         let payload = Payload { msg: plaintext, aad: bound_to.as_bytes() };
         let sealed = xchacha(&self.current)
             .encrypt(&XNonce::from(nonce), payload)
-            .map_err(|_| UnsealError)?;
+            .map_err(|_| SealingError)?;
         let sealed = BASE64URL_NOPAD.encode(&[&nonce[..], &sealed].concat());
         Ok(format!("{}.{sealed}", self.current.kid))
     }
@@ -79,14 +79,14 @@ impl Sealer {
     ///
     /// # Errors
     /// If it was sealed for another `place` or with an unknown key, or was modified.
-    pub fn open(&self, sealed: &str, place: &str) -> Result<Vec<u8>, UnsealError> {
-        let (kid, sealed) = sealed.split_once('.').ok_or(UnsealError)?;
-        let key = self.key(kid).ok_or(UnsealError)?;
-        let sealed = BASE64URL_NOPAD.decode(sealed.as_bytes()).map_err(|_| UnsealError)?;
-        let (nonce, msg) = sealed.split_first_chunk().ok_or(UnsealError)?;
+    pub fn open(&self, sealed: &str, place: &str) -> Result<Vec<u8>, SealingError> {
+        let (kid, sealed) = sealed.split_once('.').ok_or(SealingError)?;
+        let key = self.key(kid).ok_or(SealingError)?;
+        let sealed = BASE64URL_NOPAD.decode(sealed.as_bytes()).map_err(|_| SealingError)?;
+        let (nonce, msg) = sealed.split_first_chunk().ok_or(SealingError)?;
         let bound_to = bound_to(key, place);
         let payload = Payload { msg, aad: bound_to.as_bytes() };
-        xchacha(key).decrypt(&XNonce::from(*nonce), payload).map_err(|_| UnsealError)
+        xchacha(key).decrypt(&XNonce::from(*nonce), payload).map_err(|_| SealingError)
     }
 
     fn key(&self, kid: &str) -> Option<&NamedKey> {
@@ -151,15 +151,15 @@ fn bound_to(key: &NamedKey, place: &str) -> String {
 
 /// A value could not be sealed or opened. The error contains no part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnsealError;
+pub struct SealingError;
 
-impl fmt::Display for UnsealError {
+impl fmt::Display for SealingError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("a sealed value could not be opened")
     }
 }
 
-impl std::error::Error for UnsealError {}
+impl std::error::Error for SealingError {}
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use totp_rs::{Algorithm, Builder};
 
 use crate::{
     random,
-    sealing::{Sealer, UnsealError, hmac_sha256},
+    sealing::{Sealer, SealingError, hmac_sha256},
 };
 
 /// Characters of recovery codes, without look-alikes. There are 32, so `byte % 32` is unbiased.
@@ -44,7 +44,7 @@ impl Secret {
     }
 
     /// Encrypts the secret with [`Sealer::seal`].
-    pub fn seal(&self, sealer: &Sealer, place: &str) -> Result<String, UnsealError> {
+    pub fn seal(&self, sealer: &Sealer, place: &str) -> Result<String, SealingError> {
         sealer.seal(&self.0, place)
     }
 
@@ -52,8 +52,8 @@ impl Secret {
     ///
     /// # Errors
     /// As [`Sealer::open`], and if the value does not have 20 bytes.
-    pub fn open(sealed: &str, sealer: &Sealer, place: &str) -> Result<Self, UnsealError> {
-        sealer.open(sealed, place)?.try_into().map(Self).map_err(|_| UnsealError)
+    pub fn open(sealed: &str, sealer: &Sealer, place: &str) -> Result<Self, SealingError> {
+        sealer.open(sealed, place)?.try_into().map(Self).map_err(|_| SealingError)
     }
 
     /// The time step of `code` if it is valid at `now` and its step is after `last_step`, the step of the last accepted
