@@ -12,7 +12,7 @@ use domain::{
     Email, Instant,
     amr::Method,
     code::{Challenge, CodeKind, SendMethod, TypedCode},
-    outbox::Notification,
+    outbox::AccountEvent,
 };
 use http::HeaderMap;
 use identity::{
@@ -103,8 +103,11 @@ pub(crate) async fn sign_in_with_code(
             // The person who registered the address set the password and signed in. They need not own the mailbox.
             tx.remove_credentials(before.user_id);
             account.forgets_devices = true;
-            let removed = Notification::PasswordRemoved { at: now };
-            tx.send(&auth.codes.outbox().notify(&account.user, removed, now)?);
+            tx.send(&auth.codes.outbox().notify(
+                &account.user,
+                AccountEvent::PasswordRemoved,
+                now,
+            )?);
             auth.codes.report_removed_passkeys(&mut tx, &before, &account.user, now)?;
         }
         let method = if verified.by_mail { Method::Link } else { Method::Sms };

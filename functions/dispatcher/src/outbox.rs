@@ -8,7 +8,7 @@ use domain::{
     code::CodeKind,
     limits,
     mail_stop::StopCause,
-    outbox::{Notification, OutboxItem, OutboxMessage, Recipient},
+    outbox::{AccountEvent, Notification, OutboxItem, OutboxMessage, Recipient},
     sms::Type,
     user::User,
 };
@@ -60,7 +60,11 @@ impl Dispatcher {
         };
         let outcome = match sender.left(limit.as_ref(), &claim).await {
             Ok(Some(left)) => {
-                if let Notification::NewDevice { is_last, .. } = &mut message.notification {
+                if let Notification::Account {
+                    event: AccountEvent::NewDevice { is_last, .. },
+                    ..
+                } = &mut message.notification
+                {
                     *is_last = left == 0;
                 }
                 let OutboxMessage { about, name, notification, .. } = &*message;
@@ -138,20 +142,22 @@ fn limit(
     user: Option<&User>,
     stop: Option<StopCause>,
 ) -> Option<Counter> {
-    match notification {
+    let event = match notification {
         Notification::Code { kind, removal, .. } => {
             // Anyone who knows the address can request it, or register with the address.
             let is_requested_by_anyone = *kind != CodeKind::Email || removal.is_some();
-            (stop.is_some() && is_requested_by_anyone)
-                .then(|| Counter::of(limits::CODES_TO_STOPPED, to))
+            return (stop.is_some() && is_requested_by_anyone)
+                .then(|| Counter::of(limits::CODES_TO_STOPPED, to));
         }
-        Notification::NewDevice { .. } => Some(Counter::of(limits::NEW_DEVICES, to)),
         Notification::Registration(_) => {
-            user.map(|user| Counter::of(limits::REGISTRATION_MAILS, user.user_id))
+            return user.map(|user| Counter::of(limits::REGISTRATION_MAILS, user.user_id));
         }
+        Notification::Account { event, .. } => event,
+    };
+    match event {
+        AccountEvent::NewDevice { .. } => Some(Counter::of(limits::NEW_DEVICES, to)),
         // What causes these is limited.
-        Notification::AccountSuspended { .. }
-        | Notification::AccountErased { is_mailbox_verified: true, .. } => None,
+        AccountEvent::Suspended | AccountEvent::Erased { is_mailbox_verified: true } => None,
         _ if user.is_some_and(|user| user.is_mailbox_verified) => None,
         other => {
             let key = format!("{} {to}", other.kind());

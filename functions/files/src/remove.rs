@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{ActiveMember, ApiError, ApiResult, Empty, ErrorCode, Message, Now, Path, success};
-use domain::{FileId, Instant, audit::AuditEntry, file::File, outbox::Notification, user::User};
+use domain::{FileId, Instant, audit::AuditEntry, file::File, outbox::AccountEvent, user::User};
 use identity::random;
 use store::Transaction;
 
@@ -53,7 +53,7 @@ impl Files {
         }
         tx.record_audit(&AuditEntry::of_file(random::id(now), caller, &owner, file, now));
         let name = owner.is_mailbox_verified.then(|| file.name.clone());
-        let removed = Notification::FileRemoved { file: name, at: now };
+        let removed = AccountEvent::FileRemoved { file: name };
         tx.send(&self.outbox.notify(&owner, removed, now)?);
         Ok(())
     }

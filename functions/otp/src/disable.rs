@@ -7,7 +7,7 @@ use common::{
     input, success,
 };
 use domain::{
-    Constraint, Instant, otp::Proof, outbox::Notification, password, session::Session, user::User,
+    Constraint, Instant, otp::Proof, outbox::AccountEvent, password, session::Session, user::User,
 };
 use secrecy::{ExposeSecret, SecretString};
 use store::Transaction;
@@ -84,7 +84,7 @@ impl Otp {
                 return Err(ErrorCode::Conflict.into());
             }
             tx.remove_otp(id, Some(proof));
-            let disabled = Notification::OtpDisabled { at: now, by_administrator: false };
+            let disabled = AccountEvent::OtpDisabled { by_administrator: false };
             tx.send(&self.outbox.notify(user, disabled, now)?);
             Ok(user.changed(|user| {
                 user.is_otp_enabled = false;

@@ -5,7 +5,7 @@ use axum::extract::State;
 use common::{ApiResult, Client, Input, Message, Now, SignedIn, input, success};
 use domain::{
     otp::{Otp as StoredOtp, Proof},
-    outbox::Notification,
+    outbox::AccountEvent,
 };
 use identity::totp::{self, Secret};
 use serde::Serialize;
@@ -42,8 +42,7 @@ pub(crate) async fn renew(
     let renewed = async {
         let mut tx = otp.store.transaction();
         tx.renew_recovery(id, step, &StoredOtp { recovery, ..stored });
-        let renewed = Notification::RecoveryCodesRenewed { at: now };
-        tx.send(&otp.outbox.notify(&person.user, renewed, now)?);
+        tx.send(&otp.outbox.notify(&person.user, AccountEvent::RecoveryCodesRenewed, now)?);
         match tx.commit().await? {
             CommitOutcome::Committed => Ok(()),
             CommitOutcome::ConditionFailed(_) => Err(invalid()),

@@ -11,7 +11,7 @@ use domain::{
     amr::Method,
     limits,
     otp::{Enrolment, Otp as StoredOtp, Proof},
-    outbox::Notification,
+    outbox::AccountEvent,
     session::Session,
     user::{OwnAccount, User},
 };
@@ -176,11 +176,9 @@ impl Otp {
         tx.complete_step(claims.sid, now);
         tx.use_proof(claims.sub, proof);
         if let Proof::Recovery(_) = proof {
-            let notification = Notification::RecoveryCodeUsed {
-                left: stored.recovery.len().saturating_sub(1),
-                at: now,
-            };
-            tx.send(&self.outbox.notify(user, notification, now)?);
+            let left = stored.recovery.len().saturating_sub(1);
+            let event = AccountEvent::RecoveryCodeUsed { left };
+            tx.send(&self.outbox.notify(user, event, now)?);
         }
         Ok(tx)
     }
@@ -264,11 +262,11 @@ impl Otp {
             tx.complete_enrolment(user.user_id, enrolment);
             tx.set_otp(user.user_id, stored, self.sealer.kid());
             tx.renew_session(session, &renewed_session);
-            let notification = match user.is_otp_enabled {
-                true => Notification::OtpReplaced { at: now },
-                false => Notification::OtpEnabled { at: now },
+            let event = match user.is_otp_enabled {
+                true => AccountEvent::OtpReplaced,
+                false => AccountEvent::OtpEnabled,
             };
-            tx.send(&self.outbox.notify(user, notification, now)?);
+            tx.send(&self.outbox.notify(user, event, now)?);
             Ok(after)
         };
         let (user, session) =

@@ -8,7 +8,7 @@ use common::{
 };
 use domain::{
     Instant, Line, PasskeyId, SessionId, ValueError,
-    outbox::Notification,
+    outbox::AccountEvent,
     passkey::{Challenge, Credential, MAX, Passkey},
     session::Session,
     user::User,
@@ -94,8 +94,7 @@ pub(crate) async fn register(
         passkey.series = user.passkey_series;
         tx.use_challenge(sid, &challenge);
         tx.add_passkey(&passkey, user.committee_id);
-        let added = Notification::PasskeyAdded { at: now };
-        tx.send(&passkeys.outbox.notify(user, added, now)?);
+        tx.send(&passkeys.outbox.notify(user, AccountEvent::PasskeyAdded, now)?);
         Ok(user.changed(|user| user.passkeys += 1))
     };
     let condition_error = |part| match part {
@@ -160,8 +159,11 @@ impl Passkeys {
             let may_notify = self.store.reserve(&counters, now).await?.is_ok();
             let owner = self.store.user(owner.user_id).await?;
             if let Some(owner) = owner.filter(|_| may_notify) {
-                let refused = Notification::PasskeyRegistrationRefused { at: now };
-                tx.send(&self.outbox.notify(&owner, refused, now)?);
+                tx.send(&self.outbox.notify(
+                    &owner,
+                    AccountEvent::PasskeyRegistrationRefused,
+                    now,
+                )?);
             }
         }
         // When the challenge was used in the meantime, the owner was notified then.

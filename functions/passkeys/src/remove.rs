@@ -3,7 +3,7 @@
 use accounts::attempts;
 use axum::extract::State;
 use common::{ApiError, ApiResult, Empty, ErrorCode, Message, Now, Path, SignedIn, success};
-use domain::{PasskeyId, outbox::Notification, session::Session, user::User};
+use domain::{PasskeyId, outbox::AccountEvent, session::Session, user::User};
 use store::{Part, Transaction};
 
 use crate::{Passkeys, Recent};
@@ -19,8 +19,7 @@ pub(crate) async fn remove(
     let passkey = passkeys.passkey_of(&user, id).await?;
     let remove = |user: &User, _: &Session, tx: &mut Transaction| {
         tx.remove_passkey(&passkey);
-        let removed = Notification::PasskeyRemoved { at: now };
-        tx.send(&passkeys.outbox.notify(user, removed, now)?);
+        tx.send(&passkeys.outbox.notify(user, AccountEvent::PasskeyRemoved, now)?);
         Ok(user.changed(|user| user.passkeys = user.passkeys.saturating_sub(1)))
     };
     let condition_error = |part| match part {

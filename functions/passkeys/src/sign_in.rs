@@ -8,7 +8,7 @@ use common::{
 use domain::{
     CommitteeId, Instant, PasskeyId, SessionId, UserId,
     amr::Method,
-    outbox::Notification,
+    outbox::AccountEvent,
     passkey::{Challenge, Passkey},
     user::OwnAccount,
 };
@@ -188,10 +188,9 @@ impl Passkeys {
         // The notifications are counted, so that the holder of a copy cannot flood the mailbox. The sign-in fails in any case.
         let counters = attempts::of_change("passkeyRefused", user.user_id);
         if stored.is_of(&user) && self.store.reserve(&counters, now).await?.is_ok() {
-            let refused = Notification::PasskeyRefused { at: now };
             let mut tx = self.store.transaction();
             tx.use_challenge(id, challenge);
-            tx.send(&self.outbox.notify(&user, refused, now)?);
+            tx.send(&self.outbox.notify(&user, AccountEvent::PasskeyRefused, now)?);
             let _ = tx.commit().await?;
         }
         Ok(())

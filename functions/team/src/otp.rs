@@ -4,7 +4,7 @@
 use accounts::{Administrator, attempts};
 use axum::extract::State;
 use common::{ApiResult, Empty, Message, Now, Path, success};
-use domain::{UserId, audit::Action, outbox::Notification, user::User};
+use domain::{UserId, audit::Action, outbox::AccountEvent, user::User};
 use store::Transaction;
 
 use crate::Team;
@@ -19,20 +19,20 @@ pub(crate) async fn reset(
 ) -> ApiResult<Empty> {
     let user = admin.account_to_edit(&team.store, id).await?;
     let disable = |user: &User, tx: &mut Transaction| {
-        let (at, by_administrator) = (now, true);
+        let by_administrator = true;
         let mut removed = Vec::new();
         if user.is_otp_enabled {
             tx.remove_otp(id, None);
-            removed.push(Notification::OtpDisabled { at, by_administrator });
+            removed.push(AccountEvent::OtpDisabled { by_administrator });
         }
         if user.passkeys > 0 {
-            removed.push(Notification::PasskeysRemoved { at, by_administrator });
+            removed.push(AccountEvent::PasskeysRemoved { by_administrator });
         }
         if removed.is_empty() {
             return Ok(user.clone());
         }
-        for notification in removed.into_iter().filter(|_| user.is_active) {
-            tx.send(&team.codes.outbox().notify(user, notification, now)?);
+        for event in removed.into_iter().filter(|_| user.is_active) {
+            tx.send(&team.codes.outbox().notify(user, event, now)?);
         }
         Ok(user.changed(|user| {
             user.is_otp_enabled = false;

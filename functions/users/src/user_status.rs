@@ -6,7 +6,7 @@ use common::{ApiResult, Input, Message, Now, Path, flag, input, success};
 use domain::{
     UserId,
     audit::Action,
-    outbox::Notification,
+    outbox::AccountEvent,
     user::{EditableAccount, User},
 };
 use store::Transaction;
@@ -33,8 +33,7 @@ pub(crate) async fn set_status(
     let set = |user: &User, tx: &mut Transaction| {
         let is_suspended = user.is_active && !request.is_active;
         if is_suspended {
-            let suspended = Notification::AccountSuspended { at: now };
-            tx.send(&users.codes.outbox().notify(user, suspended, now)?);
+            tx.send(&users.codes.outbox().notify(user, AccountEvent::Suspended, now)?);
         }
         Ok(user.changed(|user| {
             if is_suspended {

@@ -5,7 +5,7 @@ use domain::{
     Email, Instant, Phone,
     code::CodeKind,
     limits,
-    outbox::{Notification, Recipient},
+    outbox::{AccountEvent, Recipient},
     user::User,
 };
 use store::{Counter, Reservation, Transaction};
@@ -79,8 +79,7 @@ impl Codes {
             let to = Recipient::Mail(email.clone());
             self.issue(transaction, CodeKind::Email, challenge, Some(user), to, now)?;
         }
-        let notification = Notification::EmailChangeRequested { at: now };
-        transaction.send(&self.outbox().notify(user, notification, now)?);
+        transaction.send(&self.outbox().notify(user, AccountEvent::EmailChangeRequested, now)?);
         Ok(())
     }
 
@@ -93,8 +92,7 @@ impl Codes {
         now: Instant,
     ) -> Result<(), ApiError> {
         if *phone != before.phone && before.is_active {
-            let notification = Notification::PhoneChanged { at: now };
-            tx.send(&self.outbox().notify(before, notification, now)?);
+            tx.send(&self.outbox().notify(before, AccountEvent::PhoneChanged, now)?);
         }
         Ok(())
     }

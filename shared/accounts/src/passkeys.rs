@@ -2,7 +2,7 @@
 
 use common::{ApiError, token_of};
 use domain::{
-    CommitteeId, Instant, SessionId, UserId, outbox::Notification, passkey::CHALLENGE_LIFE,
+    CommitteeId, Instant, SessionId, UserId, outbox::AccountEvent, passkey::CHALLENGE_LIFE,
     user::User,
 };
 use identity::token::{NewToken, TokenUse};
@@ -21,7 +21,7 @@ impl Codes {
         now: Instant,
     ) -> Result<(), ApiError> {
         if after.passkey_series != before.passkey_series {
-            let removed = Notification::PasskeysRemoved { at: now, by_administrator: false };
+            let removed = AccountEvent::PasskeysRemoved { by_administrator: false };
             tx.send(&self.outbox().notify(after, removed, now)?);
         }
         Ok(())

@@ -11,7 +11,7 @@ use domain::{
     device::KnownDevices,
     login_activity::LoginActivity,
     otp::Enrolment,
-    outbox::Notification,
+    outbox::AccountEvent,
     session::Session,
     user::{Account, OwnAccount, User},
 };
@@ -172,13 +172,9 @@ impl Sessions {
         };
         let is_first = known.is_empty() && user.last_active == user.created_at;
         if !is_first && !account.forgets_devices && !known.includes(&client.agent, client.ip, now) {
-            let notification = Notification::NewDevice {
-                agent: client.agent.clone(),
-                ip: client.ip.to_string(),
-                at: now,
-                is_last: false,
-            };
-            tx.send(&self.outbox.notify(user, notification, now)?);
+            let (agent, ip) = (client.agent.clone(), client.ip.to_string());
+            let event = AccountEvent::NewDevice { agent, ip, is_last: false };
+            tx.send(&self.outbox.notify(user, event, now)?);
         }
         let known = known.with(&client.agent, client.ip, now);
         tx.change_devices(user.user_id, &account.devices, &known, now);

@@ -77,7 +77,7 @@ pub enum Recipient {
     NoAccount,
 }
 
-/// The event that a message reports.
+/// What a message reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Notification {
@@ -93,109 +93,84 @@ pub enum Notification {
         #[serde(skip_serializing_if = "Option::is_none")]
         removal: Option<String>,
     },
+    /// An event of the account.
+    Account {
+        /// The event.
+        event: AccountEvent,
+        /// When it happened.
+        at: Instant,
+    },
+    /// A registration of the account changed its state.
+    Registration(Box<RegistrationNotice>),
+}
+
+impl Notification {
+    /// Whether it is sent although the account is inactive: it says that the account is.
+    pub const fn is_of_closed_account(&self) -> bool {
+        use AccountEvent::{Erased, Suspended};
+        matches!(self, Self::Account { event: Suspended | Erased { .. }, .. })
+    }
+}
+
+/// An event that the owner of the account is told of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum AccountEvent {
     /// A sign-in from a new device or address range.
     NewDevice {
         /// The device.
         agent: Agent,
         /// Its IP address.
         ip: String,
-        /// Time of the sign-in (UTC).
-        at: Instant,
         /// Whether it is the last one that is reported on that day. The dispatcher sets it.
         is_last: bool,
     },
     /// The password was changed or reset.
     PasswordChanged {
-        /// Time of the change of password.
-        at: Instant,
         /// Whether the account has passkeys, which still sign in.
         has_passkeys: bool,
     },
     /// The password that was set before the mailbox was verified was removed.
-    PasswordRemoved {
-        /// When it was removed.
-        at: Instant,
-    },
+    PasswordRemoved,
     /// One-time passwords were turned on.
-    OtpEnabled {
-        /// When they were turned on.
-        at: Instant,
-    },
+    OtpEnabled,
     /// The secret of one-time passwords was replaced.
-    OtpReplaced {
-        /// When it was replaced.
-        at: Instant,
-    },
+    OtpReplaced,
     /// The recovery codes were replaced by new ones.
-    RecoveryCodesRenewed {
-        /// When they were replaced.
-        at: Instant,
-    },
+    RecoveryCodesRenewed,
     /// One-time passwords were turned off.
     OtpDisabled {
-        /// When they were turned off.
-        at: Instant,
         /// Whether an administrator turned them off.
         by_administrator: bool,
     },
     /// A passkey was added.
-    PasskeyAdded {
-        /// When it was added.
-        at: Instant,
-    },
+    PasskeyAdded,
     /// A passkey was removed.
-    PasskeyRemoved {
-        /// When it was removed.
-        at: Instant,
-    },
+    PasskeyRemoved,
     /// All passkeys were removed.
     PasskeysRemoved {
-        /// When they were removed.
-        at: Instant,
         /// Whether an administrator removed them; else the first code that was sent to the mailbox did.
         by_administrator: bool,
     },
     /// A passkey was refused, because its signature counter did not rise: it may have been copied.
-    PasskeyRefused {
-        /// When it was refused.
-        at: Instant,
-    },
+    PasskeyRefused,
     /// Another account tried to register a passkey of this one.
-    PasskeyRegistrationRefused {
-        /// When it was refused.
-        at: Instant,
-    },
+    PasskeyRegistrationRefused,
     /// A change of address was requested and is not confirmed yet. Sent to the current address.
-    EmailChangeRequested {
-        /// Time of the request.
-        at: Instant,
-    },
+    EmailChangeRequested,
     /// The address was changed. Sent to the old address.
-    EmailChanged {
-        /// Time of the change of address.
-        at: Instant,
-    },
+    EmailChanged,
     /// The phone number changed.
-    PhoneChanged {
-        /// Time of the change.
-        at: Instant,
-    },
+    PhoneChanged,
     /// A recovery code was used to sign in.
     RecoveryCodeUsed {
         /// Unused recovery codes left.
         left: usize,
-        /// When the code was used.
-        at: Instant,
     },
     /// An administrator suspended the account.
-    AccountSuspended {
-        /// When it was suspended.
-        at: Instant,
-    },
+    Suspended,
     /// The account was erased.
-    AccountErased {
-        /// When it was erased.
-        at: Instant,
+    Erased {
         /// Whether its mailbox was verified.
         is_mailbox_verified: bool,
     },
@@ -204,23 +179,13 @@ pub enum Notification {
         /// The name of the file; `None` if the mailbox is not verified, because a stranger who registered with its address
         /// could choose the name.
         file: Option<FileName>,
-        /// When it was removed.
-        at: Instant,
     },
-    /// A registration of the account changed its state.
-    Registration(Box<RegistrationNotice>),
 }
 
-impl Notification {
-    /// The kind, as it is stored.
+impl AccountEvent {
+    /// The name of the variant, as it is stored.
     pub fn kind(&self) -> String {
         let stored = serde_json::to_value(self).unwrap_or_default();
-        let kind = stored.as_object().and_then(|object| object.keys().next());
-        kind.cloned().unwrap_or_default()
-    }
-
-    /// Whether it is sent although the account is inactive: it says that the account is.
-    pub const fn is_of_closed_account(&self) -> bool {
-        matches!(self, Self::AccountSuspended { .. } | Self::AccountErased { .. })
+        stored["kind"].as_str().unwrap_or_default().to_owned()
     }
 }

@@ -4,7 +4,7 @@ use std::{str::FromStr, time::Duration};
 
 use domain::{
     Instant, UserId, code,
-    outbox::{Notification, OutboxItem, OutboxMessage, Recipient, State},
+    outbox::{AccountEvent, Notification, OutboxItem, OutboxMessage, Recipient, State},
     registration::{Registration, RegistrationNotice},
     user::User,
 };
@@ -75,17 +75,15 @@ impl OutboxSealer {
         })
     }
 
-    /// As [`message`](Self::message), for a mail to the current address of `user`. It names them only if they have
-    /// verified the mailbox: otherwise the name may be a text with which someone else addresses its owner.
+    /// As [`message`](Self::message), for a mail to the current address of `user` about an `event` of `now`. It names them
+    /// only if they have verified the mailbox: otherwise the name may be a text with which someone else addresses its owner.
     pub fn notify(
         &self,
         user: &User,
-        notification: Notification,
+        event: AccountEvent,
         now: Instant,
     ) -> Result<OutboxItem, SealingError> {
-        let name = if user.is_mailbox_verified { user.name.as_str() } else { "" };
-        let to = Recipient::Mail(user.email.clone());
-        self.message(to, user.user_id, name, notification, now)
+        self.mail(random::id(now), user, Notification::Account { event, at: now }, now)
     }
 
     /// As [`notify`](Self::notify), for the change by which `registration` of `user` came to its state. Its id follows from
@@ -97,11 +95,20 @@ impl OutboxSealer {
         notice: RegistrationNotice,
         now: Instant,
     ) -> Result<OutboxItem, SealingError> {
+        let notification = Notification::Registration(Box::new(notice));
+        self.mail(registration.message_id(), user, notification, now)
+    }
+
+    fn mail(
+        &self,
+        outbox_id: Uuid,
+        user: &User,
+        notification: Notification,
+        now: Instant,
+    ) -> Result<OutboxItem, SealingError> {
         let name = if user.is_mailbox_verified { user.name.as_str() } else { "" };
         let to = Recipient::Mail(user.email.clone());
-        let notification = Notification::Registration(Box::new(notice));
-        let id = registration.message_id();
-        self.message_with_id(id, to, user.user_id, name, notification, now)
+        self.message_with_id(outbox_id, to, user.user_id, name, notification, now)
     }
 
     /// Decrypts the content of `message`.

@@ -6,7 +6,7 @@ use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, SignedIn, input, secret,
     success,
 };
-use domain::{Instant, limits, outbox::Notification, session::Session, user::User};
+use domain::{Instant, limits, outbox::AccountEvent, session::Session, user::User};
 use secrecy::SecretString;
 use store::{Counter, Transaction};
 
@@ -65,11 +65,10 @@ async fn replace(
         }
         let after = user.changed(User::revoke_sessions);
         let kept = Session { epoch: after.epoch, ..session.clone() };
-        let notification =
-            Notification::PasswordChanged { at: now, has_passkeys: after.passkeys > 0 };
+        let event = AccountEvent::PasswordChanged { has_passkeys: after.passkeys > 0 };
         tx.change_password(id, Some(old_hash), new_hash);
         tx.renew_session(session, &kept);
-        tx.send(&users.codes.outbox().notify(user, notification, now)?);
+        tx.send(&users.codes.outbox().notify(user, event, now)?);
         Ok(after)
     };
     let condition_error = |_| ErrorCode::BadAuthCombination.into();

@@ -12,7 +12,7 @@ use domain::{
     Email, Instant,
     audit::AuditEntry,
     code::{Challenge, Code, CodeKind, TypedCode},
-    outbox::Notification,
+    outbox::AccountEvent,
     session::Session,
     user::User,
 };
@@ -102,10 +102,9 @@ async fn verify_mailbox(
         }
         tx.use_code(CodeKind::Email, challenge, code, now);
         if is_change {
-            let notification = Notification::EmailChanged { at: now };
             tx.release_email(&user.email);
             tx.reserve_email(email, user.user_id, user.committee_id);
-            tx.send(&users.codes.outbox().notify(user, notification, now)?);
+            tx.send(&users.codes.outbox().notify(user, AccountEvent::EmailChanged, now)?);
         }
         if stop.is_some() {
             let id = random::id(now);

@@ -9,7 +9,7 @@ use common::{
 use domain::{
     Instant, Profile, UserId,
     audit::{Action, AuditEntry},
-    outbox::Notification,
+    outbox::AccountEvent,
     session::Session,
     user::User,
 };
@@ -95,10 +95,7 @@ impl Users {
         let after = tx.erase(before, now)?;
         let (audit_id, action) = (random::id(now), Action::UserDeleted);
         tx.record_audit(&AuditEntry::of_user(audit_id, actor, action, before, &after, now));
-        let erased = Notification::AccountErased {
-            at: now,
-            is_mailbox_verified: before.is_mailbox_verified,
-        };
+        let erased = AccountEvent::Erased { is_mailbox_verified: before.is_mailbox_verified };
         tx.send(&self.codes.outbox().notify(before, erased, now)?);
         Ok(after)
     }

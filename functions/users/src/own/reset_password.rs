@@ -11,7 +11,7 @@ use common::{
 use domain::{
     Email, Instant,
     code::{Code, CodeKind, SendMethod, TypedCode},
-    outbox::Notification,
+    outbox::AccountEvent,
     user::User,
 };
 use store::Part;
@@ -91,16 +91,14 @@ async fn replace(
                 user.verify_mailbox_and_clear(users.mailbox_verifies());
             }
         });
-        let (challenge, notification) = (
-            email_challenge(&request.email),
-            Notification::PasswordChanged { at: now, has_passkeys: after.passkeys > 0 },
-        );
+        let challenge = email_challenge(&request.email);
+        let event = AccountEvent::PasswordChanged { has_passkeys: after.passkeys > 0 };
         let mut tx = users.store.transaction();
         tx.use_code(CodeKind::Reset, challenge, code, now);
         tx.change_password(user.user_id, old_hash.as_deref(), new_hash);
         tx.change_user(&user, &after);
         tx.forget_devices(user.user_id);
-        tx.send(&users.codes.outbox().notify(&after, notification, now)?);
+        tx.send(&users.codes.outbox().notify(&after, event, now)?);
         users.codes.report_removed_passkeys(&mut tx, &user, &after, now)?;
         Ok((tx, ()))
     };

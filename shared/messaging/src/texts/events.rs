@@ -1,6 +1,9 @@
 //! The texts of mails by notification.
 
-use domain::{Email, Instant, outbox::Notification};
+use domain::{
+    Email, Instant,
+    outbox::{AccountEvent, Notification},
+};
 
 use super::{
     Part, Words, code_mail, code_words, device_facts, link_to, moment::moment, paragraphs,
@@ -30,22 +33,29 @@ pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -
             }));
             (subject, parts)
         }
-        Notification::NewDevice { agent, ip, at, is_last } => {
+        Notification::Account { event, at } => event_mail(event, *at),
+        Notification::Registration(notice) => registration_mail(notice),
+    }
+}
+
+/// The mail that says what happened to the account at `at`, what follows from it, and what to do.
+fn event_mail(event: &AccountEvent, at: Instant) -> Words {
+    let (subject, what, more, ending): (_, &str, &str, _) = match event {
+        AccountEvent::NewDevice { agent, ip, is_last } => {
             let what = "Une connexion à votre compte Halqa a été faite depuis un appareil ou un réseau que nous ne connaissions pas\u{a0}:";
             let subject = "Nouvelle connexion à votre compte Halqa";
             let (subject, mut parts) = paragraphs(subject, what.to_owned(), [YOURS, NOT_YOURS]);
-            parts.insert(1, Part::Facts(device_facts(agent, ip, *at)));
+            parts.insert(1, Part::Facts(device_facts(agent, ip, at)));
             if *is_last {
                 let what = "C’est le dixième message de ce genre aujourd’hui\u{a0}: les autres connexions de ce jour ne vous seront plus \
                             signalées. Vous les trouvez dans votre compte.";
                 parts.insert(2, Part::Paragraph(what.to_owned()));
             }
-            (subject, parts)
+            return (subject, parts);
         }
-        Notification::PasswordChanged { at, has_passkeys } => event(
+        AccountEvent::PasswordChanged { has_passkeys } => (
             "Votre mot de passe Halqa a été modifié",
             "Le mot de passe de votre compte Halqa a été modifié",
-            *at,
             // The password does not end the passkeys that an attacker may have added.
             if *has_passkeys {
                 " Vos clés d’accès permettent toujours de vous connecter\u{a0}: si vous n’en reconnaissez pas une, \
@@ -55,10 +65,9 @@ pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -
             },
             [YOURS, NOT_YOURS],
         ),
-        Notification::PasswordRemoved { at } => event(
+        AccountEvent::PasswordRemoved => (
             "Choisissez votre mot de passe Halqa",
             "Un code envoyé à cette adresse e-mail a servi pour la première fois à ouvrir votre compte Halqa",
-            *at,
             " Le mot de passe choisi lors de l’inscription ne vient peut-être pas de vous\u{a0}: nous l’avons supprimé, \
              et nous avons fermé les autres sessions.",
             [
@@ -66,28 +75,25 @@ pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -
                 NOT_YOURS,
             ],
         ),
-        Notification::OtpEnabled { at } => event(
+        AccountEvent::OtpEnabled => (
             "Double authentification activée sur votre compte Halqa",
             "La double authentification de votre compte Halqa a été activée",
-            *at,
             " À chaque connexion, un code de votre application d’authentification vous sera demandé.",
             [YOURS, NOT_YOURS],
         ),
-        Notification::OtpReplaced { at } => event(
+        AccountEvent::OtpReplaced => (
             "Double authentification de votre compte Halqa remplacée",
             "L’application d’authentification de votre compte Halqa a été remplacée par une autre",
-            *at,
             " Les codes de l’ancienne application et les anciens codes de secours ne sont plus valables.",
             [YOURS, NOT_YOURS],
         ),
-        Notification::RecoveryCodesRenewed { at } => event(
+        AccountEvent::RecoveryCodesRenewed => (
             "Nouveaux codes de secours de votre compte Halqa",
             "De nouveaux codes de secours de votre compte Halqa ont été créés",
-            *at,
             " Les anciens ne sont plus valables.",
             [YOURS, NOT_YOURS],
         ),
-        Notification::OtpDisabled { at, by_administrator } => {
+        AccountEvent::OtpDisabled { by_administrator } => {
             let (what, not_yours) = match by_administrator {
                 true => (
                     "La double authentification de votre compte Halqa a été désactivée par un administrateur",
@@ -99,32 +105,30 @@ pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -
             };
             let subject = "Double authentification désactivée sur votre compte Halqa";
             let advice = "Votre compte est moins bien protégé\u{a0}: nous vous conseillons de réactiver la double authentification.";
-            event(subject, what, *at, "", [advice, not_yours])
+            (subject, what, "", [advice, not_yours])
         }
-        Notification::RecoveryCodeUsed { left, at } => {
-            let rest = match left {
+        AccountEvent::RecoveryCodeUsed { left } => (
+            "Un code de secours de votre compte Halqa a été utilisé",
+            "Un code de secours a servi à se connecter à votre compte Halqa",
+            match left {
                 0 => " Il ne vous en reste aucun\u{a0}: créez-en de nouveaux dans votre compte.",
                 _ => &format!(" Il vous en reste {left}."),
-            };
-            let subject = "Un code de secours de votre compte Halqa a été utilisé";
-            let what = "Un code de secours a servi à se connecter à votre compte Halqa";
-            event(subject, what, *at, rest, [YOURS, NOT_YOURS])
-        }
-        Notification::PasskeyAdded { at } => event(
+            },
+            [YOURS, NOT_YOURS],
+        ),
+        AccountEvent::PasskeyAdded => (
             "Clé d’accès ajoutée à votre compte Halqa",
             "Une clé d’accès a été ajoutée à votre compte Halqa",
-            *at,
             " Elle permet de se connecter sans mot de passe.",
             [YOURS, NOT_YOUR_PASSKEY],
         ),
-        Notification::PasskeyRemoved { at } => event(
+        AccountEvent::PasskeyRemoved => (
             "Clé d’accès de votre compte Halqa supprimée",
             "Une clé d’accès de votre compte Halqa a été supprimée",
-            *at,
             " Elle ne permet plus de se connecter.",
             [YOURS, NOT_YOURS],
         ),
-        Notification::PasskeysRemoved { at, by_administrator } => {
+        AccountEvent::PasskeysRemoved { by_administrator } => {
             let (what, why, not_yours) = match by_administrator {
                 true => (
                     "Toutes les clés d’accès de votre compte Halqa ont été supprimées par un administrateur",
@@ -140,22 +144,20 @@ pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -
             };
             let subject = "Clés d’accès de votre compte Halqa supprimées";
             let next = "Pour vous connecter avec une clé d’accès, ajoutez-en une nouvelle dans votre compte.";
-            event(subject, what, *at, why, [next, not_yours])
+            (subject, what, why, [next, not_yours])
         }
-        Notification::PasskeyRefused { at } => event(
+        AccountEvent::PasskeyRefused => (
             "Clé d’accès de votre compte Halqa refusée",
             "Une connexion à votre compte Halqa avec une clé d’accès a été refusée",
-            *at,
             " Cette clé d’accès semble avoir été copiée\u{a0}: son compteur de signatures n’a pas augmenté.",
             [
                 "Supprimez cette clé d’accès dans votre compte, puis ajoutez-en une nouvelle.",
                 NOT_YOURS,
             ],
         ),
-        Notification::PasskeyRegistrationRefused { at } => event(
+        AccountEvent::PasskeyRegistrationRefused => (
             "Clé d’accès de votre compte Halqa refusée",
             "Une personne a essayé d’ajouter à un autre compte une clé d’accès de votre compte Halqa",
-            *at,
             " Halqa l’a refusé\u{a0}: votre clé d’accès reste valable, et pour votre compte seulement.",
             [
                 "Si vous n’avez pas essayé vous-même, une autre personne peut utiliser l’appareil qui contient cette clé \
@@ -163,17 +165,15 @@ pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -
                 NOT_YOURS,
             ],
         ),
-        Notification::EmailChangeRequested { at } => event(
+        AccountEvent::EmailChangeRequested => (
             "Changement d’adresse e-mail demandé pour votre compte Halqa",
             "Un changement d’adresse e-mail a été demandé pour votre compte Halqa",
-            *at,
             " L’adresse actuelle reste en vigueur tant que la nouvelle n’est pas vérifiée.",
             [YOURS, NOT_YOURS],
         ),
-        Notification::EmailChanged { at } => event(
+        AccountEvent::EmailChanged => (
             "L’adresse e-mail de votre compte Halqa a été modifiée",
             "L’adresse e-mail de votre compte Halqa a été modifiée",
-            *at,
             " Ce message est envoyé à l’ancienne adresse, qui ne sert plus à vous connecter.",
             // A password reset would be mailed to the new address.
             [
@@ -182,56 +182,45 @@ pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -
                  connecter, changez votre mot de passe et fermez les autres sessions dans votre compte.",
             ],
         ),
-        Notification::AccountSuspended { at } => event(
+        AccountEvent::Suspended => (
             "Votre compte Halqa est suspendu",
             "Votre compte Halqa a été suspendu par un administrateur",
-            *at,
             " Vous ne pouvez plus vous connecter, et vos sessions sont fermées.",
             [
                 "Vos données sont conservées\u{a0}: un administrateur peut rouvrir votre compte.",
                 "Si vous pensez que c’est une erreur, adressez-vous à l’administrateur de votre comité.",
             ],
         ),
-        Notification::AccountErased { at, .. } => event(
+        AccountEvent::Erased { .. } => (
             "Votre compte Halqa est supprimé",
             "Votre compte Halqa a été supprimé",
-            *at,
             " Vos données personnelles sont effacées, et ce compte ne peut pas être rétabli.",
             [
-                "Si c’est bien vous, vous n’avez rien à faire.",
+                YOURS,
                 "Si ce n’est pas vous, prévenez sans attendre l’administrateur de votre comité.",
             ],
         ),
-        Notification::FileRemoved { file, at } => event(
+        AccountEvent::FileRemoved { file } => (
             "Un de vos fichiers Halqa a été supprimé",
-            &match file {
-                Some(file) => format!(
+            match file {
+                Some(file) => &format!(
                     "Votre fichier public «\u{a0}{}\u{a0}» a été supprimé par un administrateur",
                     file.as_str()
                 ),
-                None => {
-                    "Un de vos fichiers publics a été supprimé par un administrateur".to_owned()
-                }
+                None => "Un de vos fichiers publics a été supprimé par un administrateur",
             },
-            *at,
             "",
             [
                 "Il n’est plus accessible à personne.",
                 "Si vous pensez que c’est une erreur, adressez-vous à l’administrateur de votre comité.",
             ],
         ),
-        Notification::Registration(notice) => registration_mail(notice),
-        Notification::PhoneChanged { at } => event(
+        AccountEvent::PhoneChanged => (
             "Le numéro de téléphone de votre compte Halqa a été modifié",
             "Le numéro de téléphone de votre compte Halqa a été modifié",
-            *at,
             "",
             [YOURS, NOT_YOURS],
         ),
-    }
-}
-
-/// A mail that says `what` happened at `at`, and then `more`.
-fn event(subject: &'static str, what: &str, at: Instant, more: &str, ending: [&str; 2]) -> Words {
+    };
     paragraphs(subject, format!("{what} {}.{more}", moment(at)), ending)
 }

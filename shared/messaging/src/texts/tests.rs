@@ -1,5 +1,8 @@
 use domain::{
-    outbox::Notification::*,
+    outbox::{
+        AccountEvent::{self, *},
+        Notification::*,
+    },
     segments::{Encoding, Measured, measure},
 };
 use proptest::prelude::*;
@@ -28,32 +31,33 @@ fn at(text: &str) -> Instant {
 
 fn new_device(browser: &str, os: &str, device: &str, ip: &str) -> Notification {
     let agent = Agent { browser: browser.to_owned(), os: os.to_owned(), device: device.to_owned() };
-    NewDevice { agent, ip: ip.to_owned(), at: at("2026-11-21T12:26:59Z"), is_last: false }
+    let event = NewDevice { agent, ip: ip.to_owned(), is_last: false };
+    Account { event, at: at("2026-11-21T12:26:59Z") }
 }
 
 /// One notification of each kind except codes.
 fn events(at: Instant) -> Vec<Notification> {
     let ip = "2001:db8:1234:5678:9012:3456:7890:1234";
-    let mut events = vec![
-        new_device("Firefox", "Linux", "desktop", ip),
-        PasswordRemoved { at },
-        OtpEnabled { at },
-        EmailChangeRequested { at },
-        EmailChanged { at },
-        PhoneChanged { at },
-        RecoveryCodeUsed { left: 0, at },
-        RecoveryCodeUsed { left: 9, at },
-        PasskeyAdded { at },
-        PasskeyRemoved { at },
-        PasskeyRefused { at },
-        PasskeyRegistrationRefused { at },
+    let mut events: Vec<AccountEvent> = vec![
+        PasswordRemoved,
+        OtpEnabled,
+        EmailChangeRequested,
+        EmailChanged,
+        PhoneChanged,
+        RecoveryCodeUsed { left: 0 },
+        RecoveryCodeUsed { left: 9 },
+        PasskeyAdded,
+        PasskeyRemoved,
+        PasskeyRefused,
+        PasskeyRegistrationRefused,
     ];
     for yes in [false, true] {
-        events.push(OtpDisabled { at, by_administrator: yes });
-        events.push(PasswordChanged { at, has_passkeys: yes });
-        events.push(PasskeysRemoved { at, by_administrator: yes });
+        events.push(OtpDisabled { by_administrator: yes });
+        events.push(PasswordChanged { has_passkeys: yes });
+        events.push(PasskeysRemoved { by_administrator: yes });
     }
-    events
+    let others = events.into_iter().map(|event| Account { event, at });
+    [new_device("Firefox", "Linux", "desktop", ip)].into_iter().chain(others).collect()
 }
 
 fn runs(text: &str) -> Vec<&str> {
@@ -217,7 +221,8 @@ fn moment_uses_tunis_time() {
 #[test]
 fn recovery_code_mail_counts_remaining_codes() {
     let at = at("2026-11-21T12:26:00Z");
-    let text = |left| mail(&RecoveryCodeUsed { left, at }, "", "a@example.org").text;
+    let used = |left| Account { event: RecoveryCodeUsed { left }, at };
+    let text = |left| mail(&used(left), "", "a@example.org").text;
     assert!(text(0).contains("Il ne vous en reste aucun"));
     assert!(text(1).contains("Il vous en reste 1."));
 }
