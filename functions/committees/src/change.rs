@@ -4,7 +4,7 @@ use axum::extract::State;
 use common::{
     ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, SuperAdmin, input, success,
 };
-use domain::{CommitteeId, audit::AuditEntry};
+use domain::{CommitteeId, audit::AuditedAction};
 use identity::random;
 
 use crate::{
@@ -33,10 +33,9 @@ pub(crate) async fn change(
         let after = request.given.changing(&before)?;
         let mut tx = store.transaction();
         if after != before {
-            let audit_id = random::id(now);
-            let entry = AuditEntry::of_committee(audit_id, actor, Some(&before), &after, now);
+            let audited = AuditedAction::of_committee(Some(&before), &after);
             tx.change_committee(&before, &after, now);
-            tx.record_audit(&entry);
+            tx.record_audit(&audited.by(actor, random::id(now), now));
         }
         Ok::<_, ApiError>((tx, after))
     };

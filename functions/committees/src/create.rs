@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{ApiResult, Message, Now, Once, SuperAdmin, input};
-use domain::{CommitteeId, audit::AuditEntry};
+use domain::{CommitteeId, audit::AuditedAction};
 use identity::random;
 use serde_json::json;
 use store::Part;
@@ -28,10 +28,10 @@ pub(crate) async fn create(
         "committeeID": CommitteeId::new(random::id(now)), "VAT": "", "address": "", "isActive": true,
         "secondaryEmail": null, "secondaryPhone": "",
     }))?;
-    let (actor, audit_id) = (&admin.user, random::id(now));
+    let audited = AuditedAction::of_committee(None, &committee);
     let mut tx = state.store.transaction();
     tx.create_committee(&committee);
-    tx.record_audit(&AuditEntry::of_committee(audit_id, actor, None, &committee, now));
+    tx.record_audit(&audited.by(&admin.user, random::id(now), now));
     let created = key.commit(&state.store, tx, Message::CommitteeCreated, committee, now).await?;
     Ok(created.map_err(Part::unexpected)?.map(CommitteeResponse::whole))
 }

@@ -7,7 +7,7 @@ use common::{
 };
 use domain::{
     CourseId, Line, QuestionId,
-    audit::AuditEntry,
+    audit::{Action, AuditedAction, values},
     question::{Question, placed},
 };
 use identity::random;
@@ -40,7 +40,9 @@ pub(crate) async fn copy(
     let questions: Vec<Question> = copied.collect();
     let mut tx = courses.store.transaction();
     tx.new_course(&course, questions.clone());
-    tx.record_audit(&AuditEntry::of_copy(random::id(now), actor, id, &course.summary, now));
+    let copied_from = values([("copiedFrom", id.to_string().into())]);
+    let copied = AuditedAction::of_course(Action::CourseCopied, &course.summary, copied_from);
+    tx.record_audit(&copied.by(actor, random::id(now), now));
     tx.commit().await?.expect_committed()?;
     let questions = placed(questions);
     success(Message::CourseCopied, CourseWithQuestions { course, questions })

@@ -16,7 +16,7 @@ mod to_draft;
 use common::{ApiError, Cursors, ErrorCode, FieldError, InvalidValue, Routes, SignedIn};
 use domain::{
     CourseId, Instant,
-    audit::AuditEntry,
+    audit::AuditedAction,
     course::{Course, CourseState},
     question::{PlacedQuestion, placed},
     registration::RegistrationSettings,
@@ -72,7 +72,6 @@ impl Courses {
         now: Instant,
         allowed: impl Fn(Option<Course>) -> Result<Course, ErrorCode>,
     ) -> Result<(Course, bool), ApiError> {
-        let actor = &person.user;
         let transition = || async {
             let mut tx = self.store.transaction();
             let before = allowed(self.store.course(id).await?)?;
@@ -83,9 +82,9 @@ impl Courses {
                 self.require_ready(&before, person).await?;
             }
             let after = before.brought_to(state, now);
-            let audit = AuditEntry::of_course(random::id(now), actor, &before.summary, state, now);
+            let audited = AuditedAction::of_course_state(&before.summary, state);
             tx.change_course(&before.summary, &after);
-            tx.record_audit(&audit);
+            tx.record_audit(&audited.by(&person.user, random::id(now), now));
             Ok::<_, ApiError>((tx, (after, true)))
         };
         let has_registrations =

@@ -12,7 +12,7 @@ use common::{
 use cpanel_client::PanelError;
 use domain::{
     Instant,
-    audit::AuditEntry,
+    audit::AuditedAction,
     subdomain::{Label, RootDomain, Subdomain},
 };
 use identity::random;
@@ -102,9 +102,10 @@ impl Cpanel {
         fqdn: &str,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let entry = AuditEntry::of_subdomain(random::id(now), &writer.person.user, fqdn, now);
+        let actor = &writer.person.user;
+        let requested = AuditedAction::of_subdomain(actor, fqdn);
         let mut tx = self.store.transaction();
-        tx.record_audit(&entry);
+        tx.record_audit(&requested.by(actor, random::id(now), now));
         // The panel may have taken the time for retries of the request.
         match within(AUDIT_TIME, tx.commit()).await? {
             CommitOutcome::Committed => Ok(()),

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{ActiveMember, ApiError, ApiResult, Empty, ErrorCode, Message, Now, Path, success};
-use domain::{FileId, Instant, audit::AuditEntry, file::File, outbox::AccountEvent, user::User};
+use domain::{FileId, Instant, audit::AuditedAction, file::File, outbox::AccountEvent, user::User};
 use identity::random;
 use store::Transaction;
 
@@ -51,7 +51,7 @@ impl Files {
             let code = if owner.is_active { ErrorCode::Forbidden } else { ErrorCode::FileNotFound };
             return Err(code.into());
         }
-        tx.record_audit(&AuditEntry::of_file(random::id(now), caller, &owner, file, now));
+        tx.record_audit(&AuditedAction::of_file(&owner, file).by(caller, random::id(now), now));
         let name = owner.is_mailbox_verified.then(|| file.name.clone());
         let removed = AccountEvent::FileRemoved { file: name };
         tx.send(&self.outbox.notify(&owner, removed, now)?);

@@ -10,7 +10,7 @@ use common::{
 };
 use domain::{
     CourseId,
-    audit::{Action, AuditEntry, AuditValues},
+    audit::{Action, AuditedAction, values},
     registration::{Reason, RegistrationSettings},
 };
 use identity::random;
@@ -51,11 +51,9 @@ pub(crate) async fn cancel_course(
             ..full.settings
         };
         tx.set_registration_settings(&course, &after, now);
-        let values = AuditValues::from([("reason".to_owned(), request.reason.as_str().into())]);
-        let (actor, action) = (&publisher.person.user, Action::CourseCancelled);
-        let audit =
-            AuditEntry::of_registrations(random::id(now), actor, action, &course, values, now);
-        tx.record_audit(&audit);
+        let reason = values([("reason", request.reason.as_str().into())]);
+        let cancelled = AuditedAction::of_course(Action::CourseCancelled, &course, reason);
+        tx.record_audit(&cancelled.by(&publisher.person.user, random::id(now), now));
         Ok::<_, ApiError>((tx, (course, after)))
     };
     let (course, mut registration) = registrations.store.update_seats(cancel, |_| None).await?;

@@ -16,7 +16,7 @@ use common::{
 };
 use domain::{
     CommitteeId, CourseId, FileId, Instant, Prose, QuestionId, UserId,
-    audit::{Action, AuditEntry, AuditValues},
+    audit::{Action, AuditedAction, values},
     course::Language,
     limits,
     question::QuestionType,
@@ -119,12 +119,11 @@ pub(crate) async fn export(
     let stored = registrations.bucket.export(random::id(now), (&name, kind), file.into(), now);
     let (url, expires_at) = stored.await?;
     // The response contains the link, so the entry is written before it.
-    let values = [("format", Value::from(request.format.code())), ("rows", rows.into())];
-    let values = AuditValues::from(values.map(|(name, value)| (name.to_owned(), value)));
+    let values = values([("format", request.format.code().into()), ("rows", rows.into())]);
     let (action, summary) = (Action::RegistrationsExported, &course.course.summary);
-    let entry = AuditEntry::of_registrations(random::id(now), actor, action, summary, values, now);
+    let exported = AuditedAction::of_course(action, summary, values);
     let mut tx = store.transaction();
-    tx.record_audit(&entry);
+    tx.record_audit(&exported.by(actor, random::id(now), now));
     tx.commit().await?.expect_committed()?;
     let export = ExportView { url, expires_at, rows, bytes, format: request.format };
     success(Message::RegistrationsExported, ExportResponse { export })

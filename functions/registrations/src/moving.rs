@@ -4,7 +4,7 @@
 use common::{ApiError, ErrorCode};
 use domain::{
     Instant, UserId,
-    audit::{Action, AuditEntry, AuditValues},
+    audit::{Action, AuditEntry, AuditValues, AuditedAction},
     registration::{
         MAX_POSITION, Registration, RegistrationEvent, RegistrationNotice, RegistrationState, Seats,
     },
@@ -72,8 +72,9 @@ pub(crate) fn audit(
 ) -> AuditEntry {
     let card = &registration.card;
     values.insert("state".to_owned(), card.state.code().into());
-    let target = (&course.course.summary, card.user_id);
-    AuditEntry::of_registration(random::id(now), actor, action, target, values, now)
+    let summary = &course.course.summary;
+    let audited = AuditedAction::of_registration(action, summary, card.user_id, values);
+    audited.by(actor, random::id(now), now)
 }
 
 /// The response of a change of state whose condition has failed for good; `None` if it is decided again.

@@ -7,7 +7,7 @@ use common::{
 };
 use domain::{
     Constraint, CourseId, Instant, ValueError,
-    audit::AuditEntry,
+    audit::AuditedAction,
     registration::{Audience, Mode, RegistrationSettings},
 };
 use identity::random;
@@ -84,10 +84,8 @@ pub(crate) async fn replace(
         let after = RegistrationSettings { updated_at: Some(now), ..request.settings.clone() };
         let mut tx = registrations.store.transaction();
         tx.set_registration_settings(&course, &after, now);
-        let (audit_id, before) = (random::id(now), &full.settings);
-        let audit =
-            AuditEntry::of_registration_settings(audit_id, actor, &course, before, &after, now);
-        tx.record_audit(&audit);
+        let audited = AuditedAction::of_registration_settings(&course, &full.settings, &after);
+        tx.record_audit(&audited.by(actor, random::id(now), now));
         Ok::<_, ApiError>((tx, (after, course.version + 1)))
     };
     // What is confirmed is read only if the condition on the seats fails.

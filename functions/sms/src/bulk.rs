@@ -7,7 +7,7 @@ use common::{
 };
 use domain::{
     BatchId, Instant,
-    audit::AuditEntry,
+    audit::AuditedAction,
     batch::{Batch, Chunk, Entry},
     segments::measure,
     sms::{Sending, Text},
@@ -152,7 +152,7 @@ fn accept_transaction(
 ) -> Transaction {
     let mut tx = store.transaction();
     tx.accept_batch(batch, text, &chunks(batch, entries));
-    tx.record_audit(&AuditEntry::of_batch(random::id(now), sender, batch));
+    tx.record_audit(&AuditedAction::of_batch(batch).by(sender, random::id(now), now));
     tx
 }
 

@@ -4,7 +4,7 @@ use axum::extract::State;
 use common::{
     ApiError, ApiResult, Empty, ErrorCode, InvalidValue, Message, Now, Path, ok, success,
 };
-use domain::{E164, ValueError, audit::AuditEntry, sms::OptOut};
+use domain::{E164, ValueError, audit::AuditedAction, sms::OptOut};
 use identity::random;
 use serde::Serialize;
 use store::{CommitOutcome, Part};
@@ -54,14 +54,8 @@ pub(crate) async fn add(
     let mut tx = messages.store.transaction();
     let (actor, number) = (editor.user(), &opt_out.number);
     tx.opt_out(&opt_out);
-    tx.record_audit(&AuditEntry::of_opt_out(
-        random::id(now),
-        actor,
-        committee_id,
-        number,
-        true,
-        now,
-    ));
+    let added = AuditedAction::of_opt_out(actor, committee_id, number);
+    tx.record_audit(&added.by(actor, random::id(now), now));
     let opt_out = match tx.commit().await? {
         CommitOutcome::ConditionFailed(Part::OptOut) => {
             messages.store.opt_out(committee_id, &opt_out.number).await?.unwrap_or(opt_out)
@@ -82,14 +76,8 @@ pub(crate) async fn remove(
     let committee = editor.committee(&messages).await?;
     let mut tx = messages.store.transaction();
     tx.opt_in(committee, &number);
-    tx.record_audit(&AuditEntry::of_opt_out(
-        random::id(now),
-        editor.user(),
-        committee,
-        &number,
-        false,
-        now,
-    ));
+    let removed = AuditedAction::of_opt_in(editor.user(), committee, &number);
+    tx.record_audit(&removed.by(editor.user(), random::id(now), now));
     // Without an opt-out nothing is removed or recorded.
     let _ = tx.commit().await?;
     success(Message::OptOutRemoved, Empty {})

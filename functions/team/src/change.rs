@@ -9,7 +9,7 @@ use common::{
 use domain::{
     CommitteeId, Email, Grant, Instant, Line, Name, Patch, Permissions, Phone, Profile, UserId,
     ValueError,
-    audit::{Action, AuditEntry},
+    audit::{Action, AuditedAction},
     committee::Committee,
     user::{EditableAccount, User},
 };
@@ -92,9 +92,9 @@ pub(crate) async fn change(
     let update = |before: &User, tx: &mut Transaction| {
         require_allowed(before)?;
         if stop.is_some() {
-            let (id, admin) = (random::id(now), &admin.0.user);
+            let resumed = AuditedAction::of_mail_stop(before, stop, None);
             tx.resume_mails(&before.email, now);
-            tx.record_audit(&AuditEntry::of_mail_stop(id, admin, before, stop, None, now));
+            tx.record_audit(&resumed.by(&admin.0.user, random::id(now), now));
         }
         team.changed(tx, before, &request, committee_id, mail.is_some(), now)
     };

@@ -1,7 +1,7 @@
 //! Feedback of SES on mails: stops mails to addresses that bounce, and to people who complain.
 
 use background::MailFeedback;
-use domain::{Email, audit::AuditEntry, mail_stop::StopCause};
+use domain::{Email, audit::AuditedAction, mail_stop::StopCause};
 use identity::random;
 use runtime::Error;
 use store::CommitOutcome;
@@ -40,8 +40,8 @@ impl Worker {
         let mut tx = store.transaction();
         tx.stop_mails(email, cause, feedback.sent_at(), now);
         if let Some(user) = &user {
-            let id = random::id(now);
-            tx.record_audit(&AuditEntry::of_mail_stop(id, user, user, None, Some(cause), now));
+            let stopped = AuditedAction::of_mail_stop(user, None, Some(cause));
+            tx.record_audit(&stopped.by(user, random::id(now), now));
         }
         // Otherwise they are stopped already, or the mailbox was proved since.
         if tx.commit().await? == CommitOutcome::Committed {

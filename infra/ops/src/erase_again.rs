@@ -34,8 +34,8 @@ pub async fn erase_again(
     let (mut done, mut position) = (ErasedAgain::default(), None);
     loop {
         let page = former.audit(AuditList::All, position.as_deref(), PAGE, now).await?;
-        for entry in page.items.iter().filter(|entry| entry.action == Action::UserDeleted) {
-            let id = UserId::new(entry.target_id);
+        for entry in page.items.iter().filter(|entry| entry.audited.action == Action::UserDeleted) {
+            let id = UserId::new(entry.audited.target_id);
             let Some(user) = store.user(id).await? else {
                 continue;
             };

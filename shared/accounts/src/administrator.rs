@@ -4,7 +4,7 @@ use axum::extract::FromRequestParts;
 use common::{ApiError, ErrorCode, Permitted, SignedIn, rights::ManageUsers};
 use domain::{
     Instant, UserId,
-    audit::{Action, AuditEntry},
+    audit::{Action, AuditedAction},
     committee::Committee,
     permissions::Right,
     user::User,
@@ -62,8 +62,8 @@ impl Administrator {
             self.require_may_edit(before)?;
             let after = decide(before, tx)?;
             if after != *before {
-                let id = random::id(now);
-                tx.record_audit(&AuditEntry::of_user(id, actor, action, before, &after, now));
+                let audited = AuditedAction::of_user(action, before, &after);
+                tx.record_audit(&audited.by(actor, random::id(now), now));
             }
             Ok(after)
         };

@@ -8,13 +8,12 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    CommitteeId, CourseId, E164, Instant, UserId,
+    CommitteeId, E164, Instant, UserId,
     batch::Batch,
     committee::Committee,
     course::{CourseState, CourseSummary},
     file::File,
     registration::RegistrationSettings,
-    sms::Sending,
     user::User,
 };
 
@@ -95,6 +94,11 @@ pub enum TargetType {
 /// Changed values by field name.
 pub type AuditValues = BTreeMap<String, Value>;
 
+/// Values by field name, from pairs.
+pub fn values<const N: usize>(values: [(&str, Value); N]) -> AuditValues {
+    values.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
 /// One entry of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -108,6 +112,17 @@ pub struct AuditEntry {
     /// First and last name at that time, of an administrator: what they did in their office stays theirs when their
     /// account is erased. `None` for others.
     pub actor_name: Option<String>,
+    /// What they did.
+    #[serde(flatten)]
+    pub audited: AuditedAction,
+    /// Time of the action.
+    pub created_at: Instant,
+}
+
+/// An action with its target and the changed values. [`by`](Self::by) adds who did it, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditedAction {
     /// The action.
     pub action: Action,
     /// The kind of target.
@@ -123,227 +138,149 @@ pub struct AuditEntry {
     pub before: Option<AuditValues>,
     /// The changed fields after it.
     pub after: Option<AuditValues>,
-    /// Time of the action.
-    pub created_at: Instant,
 }
 
-impl AuditEntry {
-    /// The entry for `action` on the target, without values.
+impl AuditedAction {
+    /// `action` on the target of `committee_id`, without values.
     pub(crate) fn new(
-        audit_id: Uuid,
-        actor: &User,
         action: Action,
         (target_type, target_id): (TargetType, Uuid),
         committee_id: CommitteeId,
-        created_at: Instant,
     ) -> Self {
+        Self { action, target_type, target_id, committee_id, before: None, after: None }
+    }
+
+    /// The entry with the id `audit_id` for this action of `actor` at `now`.
+    pub fn by(self, actor: &User, audit_id: Uuid, now: Instant) -> AuditEntry {
         let name = || format!("{} {}", actor.name, actor.last_name);
-        Self {
+        AuditEntry {
             audit_id,
             actor_id: actor.user_id,
             actor_name: actor.profile.is_admin().then(name),
-            action,
-            target_type,
-            target_id,
-            committee_id,
-            before: None,
-            after: None,
-            created_at,
+            audited: self,
+            created_at: now,
         }
     }
 
-    /// The entry for an `action` that turned the account `before` into `after`. Only fields that differ are recorded,
-    /// and personal ones are masked.
-    pub fn of_user(
-        audit_id: Uuid,
-        actor: &User,
-        action: Action,
-        before: &User,
-        after: &User,
-        now: Instant,
-    ) -> Self {
-        let (old, new) = (values_of(before), values_of(after));
-        let target = (TargetType::User, before.user_id.uuid());
-        Self {
-            before: changed(&old, &new),
-            after: changed(&new, &old),
-            ..Self::new(audit_id, actor, action, target, before.committee_id, now)
-        }
-    }
-
-    /// The entry for creating the committee `after`, or for turning `before` into it. Only fields that differ are
-    /// recorded; addresses and numbers are masked.
-    pub fn of_committee(
-        audit_id: Uuid,
-        actor: &User,
-        before: Option<&Committee>,
-        after: &Committee,
-        now: Instant,
-    ) -> Self {
+    /// This action with the fields in which its target differs between `before` and `after`; personal ones are masked.
+    fn with_change<T: Serialize>(self, before: Option<&T>, after: &T) -> Self {
         let (old, new) = (before.map(values_of), values_of(after));
-        let action = before.map_or(Action::CommitteeCreated, |_| Action::CommitteeUpdated);
-        let target = (TargetType::Committee, after.committee_id.uuid());
         Self {
             before: old.as_ref().and_then(|old| changed(old, &new)),
             after: changed(&new, &old.unwrap_or_default()),
-            ..Self::new(audit_id, actor, action, target, after.committee_id, now)
+            ..self
         }
     }
 
-    /// The entry for adding (`is_added`) or removing `number` in the opt-outs of `committee`, or of all committees. Of
-    /// the number, the last two digits are recorded. `actor` is the account that did it.
-    pub fn of_opt_out(
-        audit_id: Uuid,
-        actor: &User,
-        committee: Option<CommitteeId>,
-        number: &E164,
-        is_added: bool,
-        now: Instant,
-    ) -> Self {
+    /// An `action` that turned the account `before` into `after`.
+    pub fn of_user(action: Action, before: &User, after: &User) -> Self {
+        let target = (TargetType::User, before.user_id.uuid());
+        Self::new(action, target, before.committee_id).with_change(Some(before), after)
+    }
+
+    /// Creating the committee `after`, or turning `before` into it.
+    pub fn of_committee(before: Option<&Committee>, after: &Committee) -> Self {
+        let action = before.map_or(Action::CommitteeCreated, |_| Action::CommitteeUpdated);
+        let target = (TargetType::Committee, after.committee_id.uuid());
+        Self::new(action, target, after.committee_id).with_change(before, after)
+    }
+
+    /// Adding `number` to the opt-outs of `committee`, or of all committees, by `actor`. Of the number, the last two digits
+    /// are recorded.
+    pub fn of_opt_out(actor: &User, committee: Option<CommitteeId>, number: &E164) -> Self {
         let committee_id = committee.unwrap_or(actor.committee_id);
         let digits = number.as_str();
-        let last = digits.get(digits.len().saturating_sub(2)..);
-        let values = AuditValues::from([
-            ("number".to_owned(), format!("***{}", last.unwrap_or_default()).into()),
-            ("allCommittees".to_owned(), committee.is_none().into()),
-        ]);
-        let action = if is_added { Action::OptOutAdded } else { Action::OptOutRemoved };
+        let last = digits.get(digits.len().saturating_sub(2)..).unwrap_or_default();
         let target = (TargetType::OptOuts, committee_id.uuid());
         Self {
-            before: (!is_added).then(|| values.clone()),
-            after: is_added.then_some(values),
-            ..Self::new(audit_id, actor, action, target, committee_id, now)
+            after: Some(values([
+                ("number", format!("***{last}").into()),
+                ("allCommittees", committee.is_none().into()),
+            ])),
+            ..Self::new(Action::OptOutAdded, target, committee_id)
         }
     }
 
-    /// The entry for the removal of the public `file` of `owner` by somebody else.
-    pub fn of_file(audit_id: Uuid, actor: &User, owner: &User, file: &File, now: Instant) -> Self {
-        let values = [
-            ("userID", owner.user_id.to_string().into()),
-            ("contentType", file.content_type.code().into()),
-            ("size", file.size.into()),
-        ];
-        let (action, target) = (Action::FileRemoved, (TargetType::File, file.file_id.uuid()));
+    /// Removing it there; as [`of_opt_out`](Self::of_opt_out).
+    pub fn of_opt_in(actor: &User, committee: Option<CommitteeId>, number: &E164) -> Self {
+        let opt_out = Self::of_opt_out(actor, committee, number);
+        Self { action: Action::OptOutRemoved, before: opt_out.after, after: None, ..opt_out }
+    }
+
+    /// Removing the public `file` of `owner`, by somebody else.
+    pub fn of_file(owner: &User, file: &File) -> Self {
+        let target = (TargetType::File, file.file_id.uuid());
         Self {
-            before: Some(values.map(|(name, value)| (name.to_owned(), value)).into()),
-            ..Self::new(audit_id, actor, action, target, owner.committee_id, now)
+            before: Some(values([
+                ("userID", owner.user_id.to_string().into()),
+                ("contentType", file.content_type.code().into()),
+                ("size", file.size.into()),
+            ])),
+            ..Self::new(Action::FileRemoved, target, owner.committee_id)
         }
     }
 
-    /// The entry for moving the course `before` to `state`.
-    pub fn of_course(
-        audit_id: Uuid,
-        actor: &User,
-        before: &CourseSummary,
-        state: CourseState,
-        now: Instant,
-    ) -> Self {
-        let values = |state: CourseState| {
-            Some(AuditValues::from([("state".to_owned(), state.code().into())]))
-        };
+    /// An `action` on `course` or on all registrations for it, with its values `after`.
+    pub fn of_course(action: Action, course: &CourseSummary, after: AuditValues) -> Self {
+        let target = (TargetType::Course, course.course_id.uuid());
+        Self { after: Some(after), ..Self::new(action, target, course.committee_id) }
+    }
+
+    /// Moving the course `before` to `state`.
+    pub fn of_course_state(before: &CourseSummary, state: CourseState) -> Self {
+        let state_of = |state: CourseState| values([("state", state.code().into())]);
         let action = match state {
             CourseState::Published => Action::CoursePublished,
             CourseState::Draft => Action::CourseReturnedToDraft,
             CourseState::Archived => Action::CourseArchived,
         };
-        let target = (TargetType::Course, before.course_id.uuid());
-        Self {
-            before: values(before.state),
-            after: values(state),
-            ..Self::new(audit_id, actor, action, target, before.committee_id, now)
-        }
+        let old = Some(state_of(before.state));
+        Self { before: old, ..Self::of_course(action, before, state_of(state)) }
     }
 
-    /// The entry for replacing the settings `before` of the registrations for `course` by `after`. Only fields that differ
-    /// are recorded.
+    /// Replacing the settings `before` of the registrations for `course` by `after`.
     pub fn of_registration_settings(
-        audit_id: Uuid,
-        actor: &User,
         course: &CourseSummary,
         before: &RegistrationSettings,
         after: &RegistrationSettings,
-        now: Instant,
     ) -> Self {
-        let (old, new) = (values_of(before), values_of(after));
-        let action = Action::RegistrationSettingsUpdated;
-        let target = (TargetType::Course, course.course_id.uuid());
-        Self {
-            before: changed(&old, &new),
-            after: changed(&new, &old),
-            ..Self::new(audit_id, actor, action, target, course.committee_id, now)
-        }
+        Self::of_course(Action::RegistrationSettingsUpdated, course, AuditValues::new())
+            .with_change(Some(before), after)
     }
 
-    /// The entry for an `action` on all registrations for `course`, with its `values`.
-    pub fn of_registrations(
-        audit_id: Uuid,
-        actor: &User,
+    /// An `action` of the committee on the registration of `user` for `course`, with its `values`. The target is the person.
+    pub fn of_registration(
         action: Action,
         course: &CourseSummary,
-        values: AuditValues,
-        now: Instant,
-    ) -> Self {
-        let target = (TargetType::Course, course.course_id.uuid());
-        Self {
-            after: Some(values),
-            ..Self::new(audit_id, actor, action, target, course.committee_id, now)
-        }
-    }
-
-    /// The entry for an `action` of the committee on the registration of `user` for `course`, with its `values`. The target
-    /// is the person.
-    pub fn of_registration(
-        audit_id: Uuid,
-        actor: &User,
-        action: Action,
-        (course, user): (&CourseSummary, UserId),
+        user: UserId,
         mut values: AuditValues,
-        now: Instant,
     ) -> Self {
         values.insert("courseID".to_owned(), course.course_id.to_string().into());
         let target = (TargetType::User, user.uuid());
-        Self {
-            after: Some(values),
-            ..Self::new(audit_id, actor, action, target, course.committee_id, now)
-        }
+        Self { after: Some(values), ..Self::new(action, target, course.committee_id) }
     }
 
-    /// The entry for the new draft `copy` of the course `source`.
-    pub fn of_copy(
-        audit_id: Uuid,
-        actor: &User,
-        source: CourseId,
-        copy: &CourseSummary,
-        now: Instant,
-    ) -> Self {
-        let copied_from = ("copiedFrom".to_owned(), source.to_string().into());
-        let (action, target) = (Action::CourseCopied, (TargetType::Course, copy.course_id.uuid()));
-        Self {
-            after: Some(AuditValues::from([copied_from])),
-            ..Self::new(audit_id, actor, action, target, copy.committee_id, now)
-        }
-    }
-
-    /// The entry for a request for the subdomain `fqdn`. The target's identifier is a UUID v5 of the name (RFC 9562
-    /// §5.5), so that all requests for one name have the same target.
-    pub fn of_subdomain(audit_id: Uuid, actor: &User, fqdn: &str, now: Instant) -> Self {
+    /// Requesting the subdomain `fqdn`, by `actor`. The target's identifier is a UUID v5 of the name (RFC 9562 §5.5), so that
+    /// all requests for one name have the same target.
+    pub fn of_subdomain(actor: &User, fqdn: &str) -> Self {
         let id = Uuid::new_v5(&Uuid::NAMESPACE_DNS, fqdn.as_bytes());
-        let (action, target) = (Action::SubdomainRequested, (TargetType::Subdomain, id));
+        let target = (TargetType::Subdomain, id);
         Self {
-            after: Some(AuditValues::from([("fqdn".to_owned(), fqdn.into())])),
-            ..Self::new(audit_id, actor, action, target, actor.committee_id, now)
+            after: Some(values([("fqdn", fqdn.into())])),
+            ..Self::new(Action::SubdomainRequested, target, actor.committee_id)
         }
     }
 
-    /// The entry for the `batch` that `actor` sent.
-    pub fn of_batch(audit_id: Uuid, actor: &User, batch: &Batch) -> Self {
-        let counts =
-            [("total", batch.total), ("accepted", batch.accepted), ("segments", batch.segments)];
-        let Sending { committee_id, created_at, .. } = batch.sending;
-        let (action, target) = (Action::BatchAccepted, (TargetType::Batch, batch.batch_id.uuid()));
+    /// Sending the `batch`.
+    pub fn of_batch(batch: &Batch) -> Self {
+        let target = (TargetType::Batch, batch.batch_id.uuid());
         Self {
-            after: Some(counts.map(|(name, count)| (name.to_owned(), count.into())).into()),
-            ..Self::new(audit_id, actor, action, target, committee_id, created_at)
+            after: Some(values([
+                ("total", batch.total.into()),
+                ("accepted", batch.accepted.into()),
+                ("segments", batch.segments.into()),
+            ])),
+            ..Self::new(Action::BatchAccepted, target, batch.sending.committee_id)
         }
     }
 }

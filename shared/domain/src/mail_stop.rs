@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use uuid::Uuid;
-
 use crate::{
-    Instant,
-    audit::{Action, AuditEntry, AuditValues, TargetType},
+    audit::{Action, AuditedAction, TargetType, values},
     choice::choice,
     user::User,
 };
@@ -25,27 +22,17 @@ choice! {
 /// How long a bounce stops mails.
 pub const BOUNCE_LIFE: Duration = Duration::from_secs(7 * 86_400);
 
-impl AuditEntry {
-    /// The entry for mails to an address of `user`, which were stopped for `before` and are now stopped for `after`, or
-    /// not (`None`). `actor` is an administrator, or the account itself if no one else acted.
-    pub fn of_mail_stop(
-        audit_id: Uuid,
-        actor: &User,
-        user: &User,
-        before: Option<StopCause>,
-        after: Option<StopCause>,
-        now: Instant,
-    ) -> Self {
-        let values = |cause: StopCause| {
-            let cause = cause.code().into();
-            AuditValues::from([("mailStop".to_owned(), cause)])
-        };
+impl AuditedAction {
+    /// Stopping or resuming mails to an address of `user`: they were stopped for `before` and are now stopped for `after`, or
+    /// not (`None`).
+    pub fn of_mail_stop(user: &User, before: Option<StopCause>, after: Option<StopCause>) -> Self {
+        let values = |cause: StopCause| values([("mailStop", cause.code().into())]);
         let action = if after.is_some() { Action::MailsStopped } else { Action::MailsResumed };
         let target = (TargetType::User, user.user_id.uuid());
         Self {
             before: before.map(values),
             after: after.map(values),
-            ..Self::new(audit_id, actor, action, target, user.committee_id, now)
+            ..Self::new(action, target, user.committee_id)
         }
     }
 }

@@ -22,9 +22,10 @@ const RETENTION: Duration = Duration::from_secs(5 * 365 * 86_400);
 impl Transaction {
     /// Stores `entry` in all its lists, for five years.
     pub fn record_audit(&mut self, entry: &AuditEntry) {
-        let (id, committee) = (entry.audit_id, entry.committee_id);
-        let target = Some(UserId::new(entry.target_id))
-            .filter(|id| entry.target_type == TargetType::User && *id != entry.actor_id);
+        let (id, audited) = (entry.audit_id, &entry.audited);
+        let committee = audited.committee_id;
+        let target = Some(UserId::new(audited.target_id))
+            .filter(|id| audited.target_type == TargetType::User && *id != entry.actor_id);
         let people = [Some(entry.actor_id), target].into_iter().flatten();
         let of_people = people.map(|user| {
             let list = keys::audit_of_person_in(user, committee);

@@ -10,7 +10,7 @@ use common::{
 };
 use domain::{
     Email, Instant,
-    audit::AuditEntry,
+    audit::AuditedAction,
     code::{Challenge, Code, CodeKind, TypedCode},
     outbox::AccountEvent,
     session::Session,
@@ -107,9 +107,9 @@ async fn verify_mailbox(
             tx.send(&users.codes.outbox().notify(user, AccountEvent::EmailChanged, now)?);
         }
         if stop.is_some() {
-            let id = random::id(now);
+            let resumed = AuditedAction::of_mail_stop(user, stop, None);
             tx.resume_mails(email, now);
-            tx.record_audit(&AuditEntry::of_mail_stop(id, user, user, stop, None, now));
+            tx.record_audit(&resumed.by(user, random::id(now), now));
         }
         let after = user.changed(|user| {
             user.verify_mailbox(users.mailbox_verifies());

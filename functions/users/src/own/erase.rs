@@ -8,7 +8,7 @@ use common::{
 };
 use domain::{
     Instant, Profile, UserId,
-    audit::{Action, AuditEntry},
+    audit::{Action, AuditedAction},
     outbox::AccountEvent,
     session::Session,
     user::User,
@@ -93,8 +93,8 @@ impl Users {
         now: Instant,
     ) -> Result<User, ApiError> {
         let after = tx.erase(before, now)?;
-        let (audit_id, action) = (random::id(now), Action::UserDeleted);
-        tx.record_audit(&AuditEntry::of_user(audit_id, actor, action, before, &after, now));
+        let audited = AuditedAction::of_user(Action::UserDeleted, before, &after);
+        tx.record_audit(&audited.by(actor, random::id(now), now));
         let erased = AccountEvent::Erased { is_mailbox_verified: before.is_mailbox_verified };
         tx.send(&self.codes.outbox().notify(before, erased, now)?);
         Ok(after)

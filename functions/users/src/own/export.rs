@@ -143,7 +143,7 @@ impl Users {
         });
         sms.retain(|_| is_verified);
         let may_audit = |actor, committee| rights.may(Right::ReadAudit, actor, committee);
-        audit.retain(|entry| is_verified && may_audit(entry.actor_id, entry.committee_id));
+        audit.retain(|entry| is_verified && may_audit(entry.actor_id, entry.audited.committee_id));
         passkeys.retain(|passkey| passkey.is_of(user));
         let current = caller.session.sid;
         let sessions =

@@ -4,7 +4,7 @@ use axum::extract::State;
 use common::{ApiError, ApiResult, Empty, ErrorCode, Input, Message, Now, input, success, text};
 use domain::{
     Email, Instant, UserId,
-    audit::{Action, AuditEntry},
+    audit::{Action, AuditedAction},
     code::TypedCode,
     user::User,
 };
@@ -47,8 +47,8 @@ impl Users {
                 return Err(invalid());
             }
             let after = tx.erase(user, now)?;
-            let (audit_id, action) = (random::id(now), Action::UserDeleted);
-            tx.record_audit(&AuditEntry::of_user(audit_id, user, action, user, &after, now));
+            let audited = AuditedAction::of_user(Action::UserDeleted, user, &after);
+            tx.record_audit(&audited.by(user, random::id(now), now));
             Ok(after)
         };
         let condition_error = |part| match part {
