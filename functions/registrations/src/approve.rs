@@ -2,27 +2,22 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, Permitted, flag, input, integer,
+    ApiResult, ErrorCode, Input, Message, Now, Path, Permitted, flag, input, integer,
     rights::WriteCourses, success,
 };
 use domain::{
     CourseId, Instant, UserId,
-    audit::{Action, AuditValues},
+    audit::{Action, values},
     course::CourseState,
     registration::{
-        Party, RegistrationEvent, RegistrationSettings, RegistrationState,
+        RegistrationEvent, RegistrationSettings,
         RegistrationState::{Cancelled, Confirmed, Expired, Pending, Rejected, Waitlisted},
         Seats,
     },
 };
-use store::{SeatRule, Transaction};
+use store::SeatRule;
 
-use crate::{
-    Registrations,
-    access::Seen,
-    moving::{Move, audit, refused},
-    view::RegistrationResponse,
-};
+use crate::{Registrations, access::Seen, moving::Decision, view::RegistrationResponse};
 
 input! {
     pub(crate) struct ApproveRequest {
@@ -44,58 +39,16 @@ pub(crate) async fn approve(
     let approve = || async {
         // Before the course: see `Attempt` of `POST /registrations/{courseId}`.
         let seats = registrations.store.seats(ids.0).await?;
-        let mut seen = registrations.decidable(ids, &writer).await?;
-        let Some((state, rule)) = seen.approved(&request, &seats, now)? else {
-            return Ok((registrations.store.transaction(), seen));
-        };
-        let tx = registrations.approval(&mut seen, (state, rule), &writer, &seats, now).await?;
-        Ok::<_, ApiError>((tx, seen))
+        let seen = registrations.decidable(ids, &writer).await?;
+        let decision = seen.approved(&request, &seats, now)?;
+        Ok((seen, decision))
     };
-    let seen = registrations.store.update_seats(approve, refused).await?;
-    success(Message::RegistrationApproved, registrations.response(seen).await?)
-}
-
-impl Registrations {
-    /// The transaction that moves the registration `seen` by `rule`.
-    async fn approval(
-        &self,
-        seen: &mut Seen,
-        (state, rule): (RegistrationState, SeatRule),
-        writer: &Permitted<WriteCourses>,
-        seats: &Seats,
-        now: Instant,
-    ) -> Result<Transaction, ApiError> {
-        let before = seen.full.registration.clone();
-        let after = before.moved(state, Party::Committee, None, now);
-        let is_promoted = before.card.state == Waitlisted;
-        let change = Move {
-            course: &seen.course,
-            user: &self.registrant(before.card.user_id).await?,
-            before: Some(&before),
-            after: &after,
-            rule,
-            changes: None,
-            event: if is_promoted {
-                RegistrationEvent::Promoted
-            } else {
-                RegistrationEvent::Approved
-            },
-        };
-        let mut tx = self.moved(&change, seats, now)?;
-        let adds_seat = rule == SeatRule::AddedSeat;
-        if adds_seat {
-            tx.add_seat(&seen.course.course.summary, &seen.course.settings, now);
-        }
-        let values = AuditValues::from([("addSeat".to_owned(), adds_seat.into())]);
-        let (actor, action) = (&writer.person.user, Action::RegistrationApproved);
-        tx.record_audit(&audit(actor, action, &seen.course, &after, values, now));
-        seen.full.registration = after;
-        Ok(tx)
-    }
+    let response = registrations.decide(&writer.person.user, now, approve).await?;
+    success(Message::RegistrationApproved, response)
 }
 
 impl Seen {
-    /// The state that approval leads to, and by which rule; `None` if it changes nothing.
+    /// What approval leads to; `None` if it changes nothing.
     ///
     /// # Errors
     /// `REGISTRATION_ENDED_MESSAGE`, `COURSE_CANCELLED_MESSAGE`, `VERSION_CONFLICT_MESSAGE` or `COURSE_FULL_MESSAGE`.
@@ -104,7 +57,7 @@ impl Seen {
         request: &ApproveRequest,
         seats: &Seats,
         now: Instant,
-    ) -> Result<Option<(RegistrationState, SeatRule)>, ErrorCode> {
+    ) -> Result<Option<Decision>, ErrorCode> {
         let card = &self.full.registration.card;
         match card.state {
             Cancelled | Expired => return Err(ErrorCode::RegistrationEnded),
@@ -124,16 +77,27 @@ impl Seen {
             return Err(ErrorCode::VersionConflict);
         }
         let revision = seats.revision;
-        if request.add_seat {
-            let rule = match settings.capacity {
+        let (state, rule) = if request.add_seat {
+            match settings.capacity {
                 Some(RegistrationSettings::MAX_CAPACITY..) => return Err(ErrorCode::CourseFull),
-                Some(_) => SeatRule::AddedSeat,
-                None => SeatRule::Promotion { revision },
-            };
-            return Ok(Some((Confirmed, rule)));
-        }
-        let list_limit = settings.list_limit(&self.course.course.summary, now);
-        let place = seats.place(list_limit).ok_or(ErrorCode::CourseFull)?;
-        Ok(Some((place, SeatRule::Newcomer { list_limit, revision })))
+                Some(_) => (Confirmed, SeatRule::AddedSeat),
+                None => (Confirmed, SeatRule::Promotion { revision }),
+            }
+        } else {
+            let list_limit = settings.list_limit(&self.course.course.summary, now);
+            let place = seats.place(list_limit).ok_or(ErrorCode::CourseFull)?;
+            (place, SeatRule::Newcomer { list_limit, revision })
+        };
+        let values = values([("addSeat", (rule == SeatRule::AddedSeat).into())]);
+        Ok(Some(Decision {
+            state,
+            reason: None,
+            rule,
+            event: match card.state {
+                Waitlisted => RegistrationEvent::Promoted,
+                _ => RegistrationEvent::Approved,
+            },
+            action: Some((Action::RegistrationApproved, values)),
+        }))
     }
 }

@@ -2,22 +2,16 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, SignedIn, Verified, input, success,
-    text,
+    ApiResult, ErrorCode, Input, Message, Now, Path, SignedIn, Verified, input, success, text,
 };
 use domain::{
     CourseId, Instant, UserId,
     audit::{Action, AuditValues},
-    registration::{Party, Reason, RegistrationEvent, RegistrationState, Seats},
+    registration::{Party, Reason, RegistrationEvent, RegistrationState},
 };
 use store::SeatRule;
 
-use crate::{
-    Registrations,
-    access::Seen,
-    moving::{Move, audit},
-    view::RegistrationResponse,
-};
+use crate::{Registrations, access::Seen, moving::Decision, view::RegistrationResponse};
 
 input! {
     pub(crate) struct CancelRequest {
@@ -35,38 +29,25 @@ pub(crate) async fn cancel(
     Input(request): Input<CancelRequest>,
 ) -> ApiResult<RegistrationResponse> {
     let cancel = || async {
-        let mut seen = registrations.seen(ids, &person).await?;
-        let before = seen.full.registration.clone();
-        let Some(party) = seen.canceller(&person, now)? else {
-            return Ok((registrations.store.transaction(), seen));
-        };
-        let is_committee = party == Party::Committee;
-        let reason = request.reason.clone().filter(|_| is_committee);
-        let after = before.moved(RegistrationState::Cancelled, party, reason, now);
-        let change = Move {
-            course: &seen.course,
-            user: &registrations.registrant(ids.1).await?,
-            before: Some(&before),
-            after: &after,
-            rule: SeatRule::None,
-            changes: None,
-            event: if is_committee {
-                RegistrationEvent::CancelledByCommittee
-            } else {
-                RegistrationEvent::CancelledByPerson
-            },
-        };
-        let mut tx = registrations.moved(&change, &Seats::default(), now)?;
-        if is_committee {
-            let (actor, action) = (&person.user, Action::RegistrationCancelled);
-            let values = AuditValues::new();
-            tx.record_audit(&audit(actor, action, &seen.course, &after, values, now));
-        }
-        seen.full.registration = after;
-        Ok::<_, ApiError>((tx, seen))
+        let seen = registrations.seen(ids, &person).await?;
+        let decision = seen.canceller(&person, now)?.map(|party| {
+            let is_committee = party == Party::Committee;
+            let action = (Action::RegistrationCancelled, AuditValues::new());
+            Decision {
+                state: RegistrationState::Cancelled,
+                reason: request.reason.clone().filter(|_| is_committee),
+                rule: SeatRule::None,
+                event: match is_committee {
+                    true => RegistrationEvent::CancelledByCommittee,
+                    false => RegistrationEvent::CancelledByPerson,
+                },
+                action: is_committee.then_some(action),
+            }
+        });
+        Ok((seen, decision))
     };
-    let seen = registrations.store.update_seats(cancel, |_| None).await?;
-    success(Message::RegistrationCancelled, registrations.response(seen).await?)
+    let response = registrations.decide(&person.user, now, cancel).await?;
+    success(Message::RegistrationCancelled, response)
 }
 
 impl Seen {

@@ -13,8 +13,8 @@ use domain::{
     CourseId, Instant, ValueError,
     course::Language,
     registration::{
-        Answer, Audience, Clearing, MAX_NUMBER, MAX_TIMES, Mode, Registration, RegistrationEvent,
-        RegistrationState, Status, answered, form_language,
+        Answer, Audience, Clearing, MAX_NUMBER, MAX_POSITION, MAX_TIMES, Mode, Registration,
+        RegistrationEvent, RegistrationState, Status, answered, form_language,
     },
     user::User,
 };
@@ -177,6 +177,9 @@ impl Registrations {
         let (course, user) = (&known.course, &known.user);
         let before = standing.own.as_ref();
         let list_limit = course.settings.list_limit(&course.course.summary, now);
+        let is_waiting = full.registration.card.state == RegistrationState::Waitlisted;
+        let place = standing.seats.waiting + 1;
+        let position = (is_waiting && place <= MAX_POSITION.into()).then_some(place);
         let change = Move {
             course,
             user,
@@ -185,8 +188,9 @@ impl Registrations {
             rule: SeatRule::Newcomer { list_limit, revision: standing.seats.revision },
             changes: Some(standing.changes),
             event: RegistrationEvent::Registered,
+            position,
         };
-        let mut tx = self.moved(&change, &standing.seats, now)?;
+        let mut tx = self.moved(&change, now)?;
         let former = before.map_or(0, |before| before.answers_version);
         tx.set_answers(&full.registration, &full.answers, former);
         Ok(tx)

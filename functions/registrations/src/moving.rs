@@ -1,19 +1,21 @@
 //! The transaction that moves a registration to another state: with its message and, if the committee does it, the audit
 //! entry.
 
+use std::future::Future;
+
 use common::{ApiError, ErrorCode};
 use domain::{
-    Instant, UserId,
-    audit::{Action, AuditEntry, AuditValues, AuditedAction},
+    Instant,
+    audit::{Action, AuditValues, AuditedAction},
     registration::{
-        MAX_POSITION, Registration, RegistrationEvent, RegistrationNotice, RegistrationState, Seats,
+        Party, Reason, Registration, RegistrationEvent, RegistrationNotice, RegistrationState,
     },
     user::User,
 };
 use identity::random;
 use store::{FullCourse, Part, PersonRule, SeatRule, Transaction};
 
-use crate::Registrations;
+use crate::{Registrations, access::Seen, view::RegistrationResponse};
 
 /// A change of state.
 pub(crate) struct Move<'a> {
@@ -26,58 +28,90 @@ pub(crate) struct Move<'a> {
     /// [`PersonRule::changes`].
     pub(crate) changes: Option<u64>,
     pub(crate) event: RegistrationEvent,
+    /// The place on the waiting list that the message names.
+    pub(crate) position: Option<u32>,
+}
+
+/// What happens to a registration that somebody approves, rejects or cancels.
+pub(crate) struct Decision {
+    pub(crate) state: RegistrationState,
+    pub(crate) reason: Option<Reason>,
+    pub(crate) rule: SeatRule,
+    pub(crate) event: RegistrationEvent,
+    /// What the audit log records of the committee; `None` if the person decides.
+    pub(crate) action: Option<(Action, AuditValues)>,
 }
 
 impl Registrations {
-    /// The transaction of `change`. `seats` were read before, for the place on the waiting list that the message names.
+    /// The transaction of `change`.
     ///
     /// # Errors
     /// When the message cannot be sealed.
-    pub(crate) fn moved(
-        &self,
-        change: &Move<'_>,
-        seats: &Seats,
-        now: Instant,
-    ) -> Result<Transaction, ApiError> {
-        let Move { course, user, before, after, rule, changes, event } = *change;
+    pub(crate) fn moved(&self, change: &Move<'_>, now: Instant) -> Result<Transaction, ApiError> {
+        let Move { course, user, before, after, rule, changes, event, position } = *change;
         let mut tx = self.store.transaction();
         let person = PersonRule { max_active: self.max_active, changes };
         tx.move_registration(before, after, rule, person);
         let (summary, settings) = (&course.course.summary, &course.settings);
         let is_proved = user.is_mailbox_verified;
         let mut notice = RegistrationNotice::new(event, after, summary, settings, is_proved);
-        // One that is approved stands in the order of numbers, not at the end.
-        let is_last = after.card.state == RegistrationState::Waitlisted
-            && matches!(event, RegistrationEvent::Registered);
-        let place = seats.waiting + 1;
-        notice.position = (is_last && place <= MAX_POSITION.into()).then_some(place);
+        notice.position = position;
         tx.send(&self.outbox.notify_registration(user, after, notice, now)?);
         Ok(tx)
     }
 
-    /// The account `id`, which has a registration.
-    pub(crate) async fn registrant(&self, id: UserId) -> Result<User, ApiError> {
-        Ok(self.store.user(id).await?.ok_or(ErrorCode::RegistrationNotFound)?)
+    /// Reads and decides with `decide`, and moves the registration as `actor` decided; one without decision stays
+    /// unchanged. Repeated after concurrent changes.
+    ///
+    /// # Errors
+    /// Those of `decide`; `REGISTRATIONS_LIMIT_MESSAGE` when the person has too many registrations.
+    pub(crate) async fn decide<F>(
+        &self,
+        actor: &User,
+        now: Instant,
+        decide: impl Fn() -> F,
+    ) -> Result<RegistrationResponse, ApiError>
+    where
+        F: Future<Output = Result<(Seen, Option<Decision>), ApiError>>,
+    {
+        let attempt = || async {
+            let (mut seen, decision) = decide().await?;
+            let tx = match decision {
+                Some(decision) => self.decided(&mut seen, decision, actor, now).await?,
+                None => self.store.transaction(),
+            };
+            Ok::<_, ApiError>((tx, seen))
+        };
+        let too_many =
+            |part| (part == Part::Registered).then(|| ErrorCode::RegistrationsLimit.into());
+        let seen = self.store.update_seats(attempt, too_many).await?;
+        Ok(self.response(seen).await?)
     }
-}
 
-/// The audit entry for an `action` of `actor` on `registration`.
-pub(crate) fn audit(
-    actor: &User,
-    action: Action,
-    course: &FullCourse,
-    registration: &Registration,
-    mut values: AuditValues,
-    now: Instant,
-) -> AuditEntry {
-    let card = &registration.card;
-    values.insert("state".to_owned(), card.state.code().into());
-    let summary = &course.course.summary;
-    let audited = AuditedAction::of_registration(action, summary, card.user_id, values);
-    audited.by(actor, random::id(now), now)
-}
-
-/// The response of a change of state whose condition has failed for good; `None` if it is decided again.
-pub(crate) fn refused(part: Part) -> Option<ApiError> {
-    (part == Part::Registered).then(|| ErrorCode::RegistrationsLimit.into())
+    async fn decided(
+        &self,
+        seen: &mut Seen,
+        Decision { state, reason, rule, event, action }: Decision,
+        actor: &User,
+        now: Instant,
+    ) -> Result<Transaction, ApiError> {
+        let (course, before) = (&seen.course, &seen.full.registration);
+        let user = self.store.user(before.card.user_id).await?;
+        let user = &user.ok_or(ErrorCode::RegistrationNotFound)?;
+        let party = if action.is_some() { Party::Committee } else { Party::Person };
+        let after = before.moved(state, party, reason, now);
+        let (before, changes, position) = (Some(before), None, None);
+        let change = Move { course, user, before, after: &after, rule, changes, event, position };
+        let mut tx = self.moved(&change, now)?;
+        let summary = &course.course.summary;
+        if rule == SeatRule::AddedSeat {
+            tx.add_seat(summary, &course.settings, now);
+        }
+        if let Some((action, values)) = action {
+            let audited = AuditedAction::of_registration(action, summary, &after.card, values);
+            tx.record_audit(&audited.by(actor, random::id(now), now));
+        }
+        seen.full.registration = after;
+        Ok(tx)
+    }
 }

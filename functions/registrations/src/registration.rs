@@ -1,7 +1,5 @@
 //! `GET` and `PUT /registrations/{courseId}/{userId}`: returns a registration, or changes its answers or note.
 
-use std::collections::BTreeMap;
-
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, ErrorCode, FieldError, Fields, FromFields, Input, InvalidValue, Message,
@@ -9,15 +7,14 @@ use common::{
 };
 use domain::{
     CourseId, Instant, Patch, UserId,
-    audit::Action,
+    audit::{Action, AuditedAction, values},
     registration::{Clearing, Note, Party, Registration, answered},
 };
+use identity::random;
 use serde_json::Value;
 use store::FullRegistration;
 
-use crate::{
-    Registrations, access::Seen, answers::Given, moving::audit, view::RegistrationResponse,
-};
+use crate::{Registrations, access::Seen, answers::Given, view::RegistrationResponse};
 
 pub(crate) struct UpdateRegistrationRequest {
     answers: Given,
@@ -81,20 +78,12 @@ pub(crate) async fn change(
                 tx.set_answers(&registration, &answers, answers_version);
             }
             if party == Party::Committee {
+                let (action, course) = (Action::RegistrationUpdated, &seen.course.course.summary);
                 let ids: Vec<String> = request.answers.keys().cloned().collect();
-                let is_noted = request.note.is_some();
-                let values = [("answers", ids.into()), ("note", is_noted.into())];
-                let values = values.map(|(name, value): (&str, Value)| (name.to_owned(), value));
-                let actor = &person.user;
-                let action = Action::RegistrationUpdated;
-                tx.record_audit(&audit(
-                    actor,
-                    action,
-                    &seen.course,
-                    before,
-                    BTreeMap::from(values),
-                    now,
-                ));
+                let values =
+                    values([("answers", ids.into()), ("note", request.note.is_some().into())]);
+                let audited = AuditedAction::of_registration(action, course, &before.card, values);
+                tx.record_audit(&audited.by(&person.user, random::id(now), now));
             }
             seen.full = FullRegistration { registration, answers, answers_version };
         }

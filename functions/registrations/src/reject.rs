@@ -2,25 +2,20 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, Permitted, input, integer,
+    ApiResult, ErrorCode, Input, Message, Now, Path, Permitted, input, integer,
     rights::WriteCourses, success, text,
 };
 use domain::{
     CourseId, UserId,
     audit::{Action, AuditValues},
     registration::{
-        Party, Reason, RegistrationEvent,
+        Reason, RegistrationEvent,
         RegistrationState::{Cancelled, Confirmed, Expired, Pending, Rejected, Waitlisted},
-        Seats,
     },
 };
 use store::SeatRule;
 
-use crate::{
-    Registrations,
-    moving::{Move, audit},
-    view::RegistrationResponse,
-};
+use crate::{Registrations, moving::Decision, view::RegistrationResponse};
 
 input! {
     pub(crate) struct RejectRequest {
@@ -38,33 +33,26 @@ pub(crate) async fn reject(
     Input(request): Input<RejectRequest>,
 ) -> ApiResult<RegistrationResponse> {
     let reject = || async {
-        let mut seen = registrations.decidable(ids, &writer).await?;
-        let before = seen.full.registration.clone();
-        match before.card.state {
-            Rejected => return Ok((registrations.store.transaction(), seen)),
+        let seen = registrations.decidable(ids, &writer).await?;
+        let card = &seen.full.registration.card;
+        match card.state {
+            Rejected => return Ok((seen, None)),
             Confirmed => return Err(ErrorCode::RegistrationConfirmed.into()),
             Cancelled | Expired => return Err(ErrorCode::RegistrationEnded.into()),
             Pending | Waitlisted => {}
         }
-        if request.version.is_some_and(|version| version != before.card.version) {
+        if request.version.is_some_and(|version| version != card.version) {
             return Err(ErrorCode::VersionConflict.into());
         }
-        let after = before.moved(Rejected, Party::Committee, request.reason.clone(), now);
-        let change = Move {
-            course: &seen.course,
-            user: &registrations.registrant(ids.1).await?,
-            before: Some(&before),
-            after: &after,
+        let decision = Decision {
+            state: Rejected,
+            reason: request.reason.clone(),
             rule: SeatRule::None,
-            changes: None,
             event: RegistrationEvent::Rejected,
+            action: Some((Action::RegistrationRejected, AuditValues::new())),
         };
-        let mut tx = registrations.moved(&change, &Seats::default(), now)?;
-        let (actor, action) = (&writer.person.user, Action::RegistrationRejected);
-        tx.record_audit(&audit(actor, action, &seen.course, &after, AuditValues::new(), now));
-        seen.full.registration = after;
-        Ok::<_, ApiError>((tx, seen))
+        Ok((seen, Some(decision)))
     };
-    let seen = registrations.store.update_seats(reject, |_| None).await?;
-    success(Message::RegistrationRejected, registrations.response(seen).await?)
+    let response = registrations.decide(&writer.person.user, now, reject).await?;
+    success(Message::RegistrationRejected, response)
 }

@@ -13,7 +13,7 @@ use crate::{
     committee::Committee,
     course::{CourseState, CourseSummary},
     file::File,
-    registration::RegistrationSettings,
+    registration::{RegistrationCard, RegistrationSettings},
     user::User,
 };
 
@@ -248,15 +248,17 @@ impl AuditedAction {
             .with_change(Some(before), after)
     }
 
-    /// An `action` of the committee on the registration of `user` for `course`, with its `values`. The target is the person.
+    /// An `action` of the committee that left the registration `card` for `course`, with its `values`. The target is the
+    /// person.
     pub fn of_registration(
         action: Action,
         course: &CourseSummary,
-        user: UserId,
+        card: &RegistrationCard,
         mut values: AuditValues,
     ) -> Self {
         values.insert("courseID".to_owned(), course.course_id.to_string().into());
-        let target = (TargetType::User, user.uuid());
+        values.insert("state".to_owned(), card.state.code().into());
+        let target = (TargetType::User, card.user_id.uuid());
         Self { after: Some(values), ..Self::new(action, target, course.committee_id) }
     }
 
