@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, InvalidValue, Message, Now, Path,
-    Permitted, flag, rights::WriteCourses, success, text,
+    ApiError, ApiResult, ErrorCode, Fields, Input, InvalidValue, Message, Now, Path, Permitted,
+    flag, input, rights::WriteCourses, success, text,
 };
 use domain::{
     Constraint, CourseId, QuestionId, Unit, ValueError,
@@ -17,16 +17,10 @@ use crate::Courses;
 /// The most questions of one request.
 const MAX_QUESTIONS: usize = 50;
 
-pub(crate) struct AddQuestionsRequest {
-    questions: Vec<QuestionContent>,
-}
-
-impl<S> FromFields<S> for AddQuestionsRequest {
+input! {
     /// Fifty long questions fit also when each letter is escaped.
-    const MAX_BYTES: usize = 524_288;
-
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        Some(Self { questions: fields.objects("questions", MAX_QUESTIONS, wording)? })
+    pub(crate) struct AddQuestionsRequest: 524_288 {
+        questions: Vec<QuestionContent> = objects("questions", MAX_QUESTIONS, wording),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use common::{ApiError, ErrorCode, FieldError, InvalidValue};
+use common::{ApiError, ErrorCode, FieldError, Fields, InvalidValue};
 use domain::{
     UserId,
     course::Language,
@@ -18,6 +18,11 @@ use crate::Registrations;
 
 /// Answers by the ids of their questions, as a request has them.
 pub(crate) type Given = BTreeMap<String, Box<RawValue>>;
+
+/// Reads the answers of a request; none if it has no field `answers`.
+pub(crate) fn given(fields: &mut Fields) -> Option<Given> {
+    fields.literals("answers").map(Option::unwrap_or_default)
+}
 
 impl Registrations {
     /// The `stored` answers of `owner` to `questions` with those that are `given`.

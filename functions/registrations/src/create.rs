@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use common::{
-    ActiveMember, ApiError, ApiResult, ErrorCode, FieldError, Fields, FromFields, Input, Message,
-    Now, Path, SignedIn, course_rights::may_write, flag, success, text,
+    ActiveMember, ApiError, ApiResult, ErrorCode, FieldError, Input, Message, Now, Path, SignedIn,
+    course_rights::may_write, flag, input, success, text,
 };
 use data_encoding::HEXLOWER;
 use domain::{
@@ -23,25 +23,19 @@ use store::{FullCourse, FullRegistration, SeatRule, Standing, Transaction};
 use tokio::sync::{Mutex, OnceCell};
 
 use crate::{
-    Registrations, access::Seen, answers::Given, moving::Move, view::RegistrationResponse,
+    Registrations,
+    access::Seen,
+    answers::{Given, given},
+    moving::Move,
+    view::RegistrationResponse,
 };
 
-pub(crate) struct RegisterRequest {
-    answers: Given,
-    language: Option<Language>,
-    consent: bool,
-}
-
-impl<S> FromFields<S> for RegisterRequest {
+input! {
     /// All answers fit also when each letter is escaped.
-    const MAX_BYTES: usize = 262_144;
-
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let answers = fields.literals("answers");
-        let language = fields.optional("language", text);
-        let consent = fields.optional_or("consent", flag, false);
-        let answers = answers?.unwrap_or_default();
-        Some(Self { answers, language: language?, consent: consent? })
+    pub(crate) struct RegisterRequest: 262_144 {
+        answers: Given = group(given),
+        language: Option<Language> = optional("language", text),
+        consent: bool = optional_or("consent", flag, false),
     }
 }
 

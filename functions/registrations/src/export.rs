@@ -11,8 +11,8 @@ use std::{
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, Fields, FromFields, Input, Message, Now, Path, Permitted,
-    rights::WriteCourses, success, text,
+    ApiError, ApiResult, Fields, Input, Message, Now, Path, Permitted, input, rights::WriteCourses,
+    success, text,
 };
 use domain::{
     CommitteeId, CourseId, FileId, Instant, Prose, QuestionId, UserId,
@@ -52,24 +52,22 @@ pub(crate) struct Zone {
     name: String,
 }
 
-pub(crate) struct ExportRequest {
-    format: ExportFormat,
-    states: Vec<RegistrationState>,
-    language: HeadingLanguage,
+input! {
+    pub(crate) struct ExportRequest {
+        format: ExportFormat = optional_or("format", text, ExportFormat::Xlsx),
+        states: Vec<RegistrationState> = group(states),
+        language: HeadingLanguage = optional_or("language", text, HeadingLanguage::French),
+    }
 }
 
-impl<S> FromFields<S> for ExportRequest {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let format = fields.optional_or("format", text, ExportFormat::Xlsx);
-        let states = fields.texts("states", None, RegistrationState::ALL.len());
-        let language = fields.optional_or("language", text, HeadingLanguage::French);
-        let given: Vec<RegistrationState> = states?.unwrap_or_default();
-        let is_wanted = |state: &RegistrationState| {
-            if given.is_empty() { state.is_active() } else { given.contains(state) }
-        };
-        let states = RegistrationState::ALL.into_iter().filter(is_wanted).collect();
-        Some(Self { format: format?, states, language: language? })
-    }
+/// The states in `states`, or else the active ones.
+fn states(fields: &mut Fields) -> Option<Vec<RegistrationState>> {
+    let given = fields.texts("states", None, RegistrationState::ALL.len())?;
+    let given: Vec<RegistrationState> = given.unwrap_or_default();
+    let is_wanted = |state: &RegistrationState| {
+        if given.is_empty() { state.is_active() } else { given.contains(state) }
+    };
+    Some(RegistrationState::ALL.into_iter().filter(is_wanted).collect())
 }
 
 #[derive(Serialize)]
@@ -131,7 +129,7 @@ pub(crate) async fn export(
 
 /// What the rows of one export have in common.
 struct Columns<'a> {
-    words: &'static Words,
+    words: &'a Words,
     zone: &'a Zone,
     /// Names by id.
     committees: HashMap<CommitteeId, String>,
@@ -148,7 +146,7 @@ impl Registrations {
     ) -> Result<(usize, Vec<u8>), ApiError> {
         let (id, states) = (course.course.summary.course_id, request.states.as_slice());
         let cards = self.cards(id, states).await?;
-        let words = words(request.language);
+        let words = &words(request.language);
         let asked = self.asked(course, &cards, words).await?;
         let fixed = words.headings.iter().map(|heading| heading.replace("{zone}", &self.zone.name));
         let headings =

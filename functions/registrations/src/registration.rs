@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, FieldError, Fields, FromFields, Input, InvalidValue, Message,
-    Now, Path, Verified, integer, ok, success, text,
+    ApiError, ApiResult, ErrorCode, FieldError, Input, InvalidValue, Message, Now, Path, Verified,
+    input, integer, ok, success, text,
 };
 use domain::{
     CourseId, Instant, Patch, UserId,
@@ -14,25 +14,20 @@ use identity::random;
 use serde_json::Value;
 use store::FullRegistration;
 
-use crate::{Registrations, access::Seen, answers::Given, view::RegistrationResponse};
+use crate::{
+    Registrations,
+    access::Seen,
+    answers::{Given, given},
+    view::RegistrationResponse,
+};
 
-pub(crate) struct UpdateRegistrationRequest {
-    answers: Given,
-    /// Read by [`note`](Self::note), because only writers of the course may set it.
-    note: Option<Value>,
-    version: Option<u64>,
-}
-
-impl<S> FromFields<S> for UpdateRegistrationRequest {
+input! {
     /// All answers fit also when each letter is escaped.
-    const MAX_BYTES: usize = 262_144;
-
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let answers = fields.literals("answers");
-        let note = fields.raw("note");
-        let version = fields.optional("version", integer(0..=u64::MAX));
-        let answers = answers?.unwrap_or_default();
-        Some(Self { answers, note: note?, version: version? })
+    pub(crate) struct UpdateRegistrationRequest: 262_144 {
+        answers: Given = group(given),
+        /// Read by [`note`](Self::note), because only writers of the course may set it.
+        note: Option<Value> = raw("note"),
+        version: Option<u64> = optional("version", integer(0..=u64::MAX)),
     }
 }
 

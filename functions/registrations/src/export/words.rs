@@ -12,70 +12,31 @@ pub(super) struct Words {
     pub(super) no: &'static str,
 }
 
-const FRENCH: Words = Words {
-    headings: [
-        "Numéro",
-        "État",
-        "Nom",
-        "Prénom",
-        "E-mail",
-        "Téléphone",
-        "Comité",
-        "Inscription ({zone})",
-        "Confirmation ({zone})",
-        "Motif",
-        "Langue",
-        "Note",
-    ],
-    deleted: "(supprimée)",
-    yes: "Oui",
-    no: "Non",
-};
+/// In French, Arabic and English, as all texts here.
+const HEADINGS: [[&str; 3]; 12] = [
+    ["Numéro", "الرقم", "Number"],
+    ["État", "الحالة", "State"],
+    ["Nom", "اللقب", "Last name"],
+    ["Prénom", "الاسم", "First name"],
+    ["E-mail", "البريد الإلكتروني", "E-mail"],
+    ["Téléphone", "الهاتف", "Phone"],
+    ["Comité", "اللجنة", "Committee"],
+    ["Inscription ({zone})", "تاريخ التسجيل ({zone})", "Registered ({zone})"],
+    ["Confirmation ({zone})", "تاريخ التأكيد ({zone})", "Confirmed ({zone})"],
+    ["Motif", "السبب", "Reason"],
+    ["Langue", "اللغة", "Language"],
+    ["Note", "ملاحظة", "Note"],
+];
+const DELETED: [&str; 3] = ["(supprimée)", "(محذوف)", "(deleted)"];
+const YES: [&str; 3] = ["Oui", "نعم", "Yes"];
+const NO: [&str; 3] = ["Non", "لا", "No"];
 
-const ARABIC: Words = Words {
-    headings: [
-        "الرقم",
-        "الحالة",
-        "اللقب",
-        "الاسم",
-        "البريد الإلكتروني",
-        "الهاتف",
-        "اللجنة",
-        "تاريخ التسجيل ({zone})",
-        "تاريخ التأكيد ({zone})",
-        "السبب",
-        "اللغة",
-        "ملاحظة",
-    ],
-    deleted: "(محذوف)",
-    yes: "نعم",
-    no: "لا",
-};
-
-const ENGLISH: Words = Words {
-    headings: [
-        "Number",
-        "State",
-        "Last name",
-        "First name",
-        "E-mail",
-        "Phone",
-        "Committee",
-        "Registered ({zone})",
-        "Confirmed ({zone})",
-        "Reason",
-        "Language",
-        "Note",
-    ],
-    deleted: "(deleted)",
-    yes: "Yes",
-    no: "No",
-};
-
-pub(super) const fn words(language: HeadingLanguage) -> &'static Words {
-    match language {
-        HeadingLanguage::French => &FRENCH,
-        HeadingLanguage::Arabic => &ARABIC,
-        HeadingLanguage::English => &ENGLISH,
-    }
+pub(super) fn words(language: HeadingLanguage) -> Words {
+    let place = match language {
+        HeadingLanguage::French => 0,
+        HeadingLanguage::Arabic => 1,
+        HeadingLanguage::English => 2,
+    };
+    let [deleted, yes, no] = [DELETED, YES, NO].map(|texts| texts[place]);
+    Words { headings: HEADINGS.map(|texts| texts[place]), deleted, yes, no }
 }
