@@ -53,8 +53,7 @@ impl Registrations {
         let person = PersonRule { max_active: self.max_active, changes };
         tx.move_registration(before, after, rule, person);
         let (summary, settings) = (&course.course.summary, &course.settings);
-        let is_proved = user.is_mailbox_verified;
-        let mut notice = RegistrationNotice::new(event, after, summary, settings, is_proved);
+        let mut notice = RegistrationNotice::new(event, after, summary, settings, user);
         notice.position = position;
         tx.send(&self.outbox.notify_registration(user, after, notice, now)?);
         Ok(tx)

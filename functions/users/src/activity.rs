@@ -46,15 +46,9 @@ pub(crate) async fn activity(
     let ActivityRequest { caller, about } = request;
     let list = paging.open(&users.cursors, about)?;
     if about != caller.user.user_id {
-        let rights = caller.user.rights();
-        let other = users
-            .store
-            .user(about)
-            .await?
-            .filter(|user| rights.may(Right::ManageUsers, user.user_id, user.committee_id));
-        let other = other.ok_or(ErrorCode::UserNotFound)?;
+        let other = users.permitted(about, &caller.user, Right::ManageUsers).await?;
         // The list has the addresses from which a person signs in.
-        if !rights.may_edit(&other.rights()) {
+        if !caller.user.rights().may_edit(&other.rights()) {
             return Err(ErrorCode::Forbidden.into());
         }
     }

@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use accounts::{Codes, Registration};
 use common::{ApiError, Cursors, ErrorCode, FieldError, Fields, InvalidValue, Routes, secret};
-use domain::{Constraint, ValueError, limits, password::Owner, user::User};
+use domain::{
+    Constraint, UserId, ValueError, limits, password::Owner, permissions::Right, user::User,
+};
 use identity::{known_passwords, password::Hasher};
 use runtime::{ConfigError, Key};
 use secrecy::{ExposeSecret, SecretString};
@@ -90,6 +92,17 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
 }
 
 impl Users {
+    /// The account `id`, if `caller` has `right` on it.
+    ///
+    /// # Errors
+    /// `USER_NOT_FOUND_MESSAGE`.
+    async fn permitted(&self, id: UserId, caller: &User, right: Right) -> Result<User, ApiError> {
+        let rights = caller.rights();
+        let user = self.store.user(id).await?;
+        let user = user.filter(|user| rights.may(right, user.user_id, user.committee_id));
+        Ok(user.ok_or(ErrorCode::UserNotFound)?)
+    }
+
     /// Checks a new password against the rules and the list of known passwords.
     fn check_password(
         &self,

@@ -36,12 +36,7 @@ pub(crate) async fn show(
     }
     caller.require_verified()?;
     let rights = caller.user.rights();
-    let user = users
-        .store
-        .user(id)
-        .await?
-        .filter(|user| rights.may(Right::ReadCards, user.user_id, user.committee_id));
-    let user = user.ok_or(ErrorCode::UserNotFound)?;
+    let user = users.permitted(id, &caller.user, Right::ReadCards).await?;
     let version = rights.may_edit(&user.rights()).then_some(user.version);
     if !rights.may(Right::ReadAccounts, user.user_id, user.committee_id) {
         return ok(UserResponse { user: View::Card(user.into()), version });

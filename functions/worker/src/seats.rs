@@ -172,8 +172,7 @@ impl Worker {
     ) -> Result<bool, Error> {
         let Services { store, outbox, .. } = &*self.0;
         let (course, settings) = (&full.course.summary, &full.settings);
-        let is_proved = user.is_mailbox_verified;
-        let notice = RegistrationNotice::new(event, after, course, settings, is_proved);
+        let notice = RegistrationNotice::new(event, after, course, settings, user);
         let mut tx = store.transaction();
         tx.move_registration(Some(before), after, rule, PersonRule::NONE);
         tx.send(&outbox.notify_registration(user, after, notice, after.card.updated_at)?);

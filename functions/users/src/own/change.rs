@@ -84,17 +84,8 @@ impl Users {
             return Ok(());
         }
         caller.require_verified()?;
-        let rights = caller.user.rights();
-        let other = self
-            .store
-            .user(id)
-            .await?
-            .filter(|user| rights.may(Right::ReadCards, user.user_id, user.committee_id));
-        Err(if other.is_some() {
-            ErrorCode::Forbidden.into()
-        } else {
-            ErrorCode::UserNotFound.into()
-        })
+        self.permitted(id, &caller.user, Right::ReadCards).await?;
+        Err(ErrorCode::Forbidden.into())
     }
 
     /// As [`apply`](Self::apply), after the password was verified.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Reason, Registration, RegistrationSettings, RegistrationState};
-use crate::{CourseId, Instant, Line, Prose, course::CourseSummary};
+use crate::{CourseId, Instant, Line, Prose, course::CourseSummary, user::User};
 
 /// What happened to a registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,15 +53,16 @@ pub struct RegistrationNotice {
 }
 
 impl RegistrationNotice {
-    /// The message that `registration` for `course` came to its state by `event`. Without `is_proved`, for a mailbox that
-    /// may be another person's, it has no texts that people wrote.
+    /// The message to `user` that their `registration` for `course` came to its state by `event`. For a mailbox that may be
+    /// another person's it has no texts that people wrote.
     pub fn new(
         event: RegistrationEvent,
         registration: &Registration,
         course: &CourseSummary,
         settings: &RegistrationSettings,
-        is_proved: bool,
+        user: &User,
     ) -> Self {
+        let is_proved = user.is_mailbox_verified;
         let state = registration.card.state;
         let is_confirmed = is_proved && state == RegistrationState::Confirmed;
         Self {
