@@ -9,12 +9,12 @@ use identity::random;
 
 use crate::{
     CommitteeResponse, Committees,
-    fields::{Given, read},
+    fields::{Given, read_changes},
 };
 
 input! {
     pub(crate) struct UpdateCommitteeRequest {
-        given: Given = group(|fields| read(fields, false)),
+        given: Given = group(read_changes),
     }
 }
 

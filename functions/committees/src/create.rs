@@ -9,12 +9,12 @@ use store::Part;
 
 use crate::{
     CommitteeResponse, Committees,
-    fields::{Given, read},
+    fields::{Given, read_new},
 };
 
 input! {
     pub(crate) struct CreateCommitteeRequest {
-        given: Given = group(|fields| read(fields, true)),
+        given: Given = group(read_new),
     }
 }
 

@@ -23,9 +23,18 @@ impl Given {
     }
 }
 
-/// Reads all fields except the identifier. Those without a default are required if `is_new`.
-pub(crate) fn read(fields: &mut Fields, is_new: bool) -> Option<Given> {
-    let mut reader = Reader { fields, is_new, given: Map::new(), is_valid: true };
+/// Reads the fields of a new committee; those without a default are required.
+pub(crate) fn read_new(fields: &mut Fields) -> Option<Given> {
+    read(Reader { fields, is_new: true, given: Map::new(), is_valid: true })
+}
+
+/// Reads the fields that a request changes; none is required.
+pub(crate) fn read_changes(fields: &mut Fields) -> Option<Given> {
+    read(Reader { fields, is_new: false, given: Map::new(), is_valid: true })
+}
+
+/// Reads all fields except the identifier.
+fn read(mut reader: Reader<'_>) -> Option<Given> {
     reader.needed("nameArabe", text::<Line<200>>);
     reader.needed("nameLatin", text::<Line<200>>);
     reader.needed("type", text::<ShortCode>);

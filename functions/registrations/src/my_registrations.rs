@@ -4,7 +4,7 @@ use axum::extract::State;
 use common::{ApiResult, Listed, Paging, QueryInput, Verified, choice, input, ok};
 use domain::{
     CourseId,
-    registration::{Registration, RegistrationState, RegistrationView},
+    registration::{Party, Registration, RegistrationState, RegistrationView},
 };
 use futures_util::future::try_join_all;
 use store::Page;
@@ -34,7 +34,8 @@ pub(crate) async fn list(
     let view = |(registration, position): (Registration, Option<usize>)| {
         let course = courses.get(&registration.card.course_id)?;
         let (summary, questions) = (&course.course.summary, &course.questions);
-        let view = RegistrationView::new(registration, summary, questions, &course.settings, false);
+        let (settings, reader) = (&course.settings, Party::Person);
+        let view = RegistrationView::new(registration, summary, questions, settings, reader);
         Some(view.at(position))
     };
     let items = page.items.into_iter().zip(positions).filter_map(view).collect();

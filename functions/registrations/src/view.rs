@@ -4,7 +4,9 @@ use domain::{
     Instant, UserId,
     course::Language,
     question::Question,
-    registration::{Registrant, RegistrationCard, RegistrationState, RegistrationView, missing},
+    registration::{
+        Party, Registrant, RegistrationCard, RegistrationState, RegistrationView, missing,
+    },
 };
 use serde::Serialize;
 use store::StoreError;
@@ -56,7 +58,8 @@ impl Registrations {
     /// The response with the whole registration `seen`.
     pub(crate) async fn response(&self, seen: Seen) -> Result<RegistrationResponse, StoreError> {
         let Seen { course, full, is_writer, .. } = seen;
-        let registration = self.store.registration_view(&course, full, is_writer).await?;
+        let reader = if is_writer { Party::Committee } else { Party::Person };
+        let registration = self.store.registration_view(&course, full, reader).await?;
         Ok(RegistrationResponse { registration })
     }
 }

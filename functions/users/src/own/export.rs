@@ -14,7 +14,7 @@ use domain::{
     login_activity::LoginActivity,
     passkey::PasskeyView,
     permissions::Right,
-    registration::{RegistrationState, RegistrationView},
+    registration::{Party, RegistrationState, RegistrationView},
     session::SessionView,
     sms::Sms,
     user::Account,
@@ -177,7 +177,7 @@ impl Users {
             let read =
                 tokio::try_join!(store.full_course(course), store.full_registration(course, id));
             let (Some(course), Some(full)) = read? else { return Ok(None) };
-            store.registration_view(&course, full, false).await.map(Some)
+            store.registration_view(&course, full, Party::Person).await.map(Some)
         });
         stream::iter(views).buffered(AT_ONCE).try_collect().await
     }

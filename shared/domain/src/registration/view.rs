@@ -76,14 +76,15 @@ struct AnswerView {
 }
 
 impl RegistrationView {
-    /// The view of `registration` without answers and history. `is_writer` says whether its reader may write the course.
+    /// The view of `registration` for `reader`, without answers and history.
     pub fn new(
         registration: Registration,
         course: &CourseSummary,
         questions: &[Question],
         settings: &RegistrationSettings,
-        is_writer: bool,
+        reader: Party,
     ) -> Self {
+        let is_writer = reader == Party::Committee;
         let Registration { card, details, .. } = registration;
         let missing = missing(questions, card.language.as_ref(), &card.answered);
         let sees_join_info = is_writer || card.state == RegistrationState::Confirmed;

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use domain::{
     CourseId, FileId, UserId,
     registration::{
-        Answer, MAX_POSITION, Registration, RegistrationCard, RegistrationState, RegistrationView,
+        Answer, MAX_POSITION, Party, Registration, RegistrationCard, RegistrationState,
+        RegistrationView,
     },
 };
 use futures_util::future::try_join_all;
@@ -143,12 +144,12 @@ impl Store {
         Ok(place.map(|place| place + 1))
     }
 
-    /// The whole registration `full` for `course` as a response shows it; with the committee's note if `is_writer`.
+    /// The whole registration `full` for `course` as a response shows it to `reader`; a committee also sees its note.
     pub async fn registration_view(
         &self,
         course: &FullCourse,
         full: FullRegistration,
-        is_writer: bool,
+        reader: Party,
     ) -> Result<RegistrationView, StoreError> {
         let FullRegistration { registration, answers, .. } = full;
         let files: Vec<FileId> = answers.iter().filter_map(Answer::file).collect();
@@ -160,7 +161,7 @@ impl Store {
         let (summary, questions) = (&course.course.summary, &course.questions);
         let history = registration.history.clone();
         let view =
-            RegistrationView::new(registration, summary, questions, &course.settings, is_writer);
+            RegistrationView::new(registration, summary, questions, &course.settings, reader);
         Ok(view.whole(history, answers, questions, &gone).at(position))
     }
 }
