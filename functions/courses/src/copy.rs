@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{
-    ApiResult, ErrorCode, Input, Message, Now, Path, Permitted, course_rights::writable, input,
+    ApiResult, Input, Message, Now, Path, Permitted, course_rights::writable, input,
     rights::WriteCourses, success, text,
 };
 use domain::{
@@ -28,12 +28,11 @@ pub(crate) async fn copy(
     Path(id): Path<CourseId>,
     Input(request): Input<CopyCourseRequest>,
 ) -> ApiResult<CourseWithQuestions> {
-    let full = courses.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
-    let (source, questions) = (writable(Some(full.course), &writer.person)?, full.questions);
+    let source = courses.full(id, &writer.person, writable).await?;
     let actor = &writer.person.user;
     let course_id = CourseId::new(random::id(now));
-    let course = source.copied_to(course_id, request.course_title, actor.user_id, now);
-    let copied = questions.into_iter().map(|question| {
+    let course = source.course.copied_to(course_id, request.course_title, actor.user_id, now);
+    let copied = source.questions.into_iter().map(|question| {
         let question_id = QuestionId::new(random::id(now));
         Question { question_id, course_id, created_at: now, ..question }
     });

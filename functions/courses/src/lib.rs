@@ -62,6 +62,21 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
 }
 
 impl Courses {
+    /// The course `id` with its questions, if `check` allows it to `person`.
+    ///
+    /// # Errors
+    /// `COURSE_NOT_FOUND_MESSAGE`, and those of `check`.
+    async fn full(
+        &self,
+        id: CourseId,
+        person: &SignedIn,
+        check: impl FnOnce(Option<Course>, &SignedIn) -> Result<Course, ErrorCode>,
+    ) -> Result<FullCourse, ApiError> {
+        let mut full = self.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
+        full.course = check(Some(full.course), person)?;
+        Ok(full)
+    }
+
     /// Moves the course `id` to `state` and writes an audit entry; a course in that state stays unchanged.
     /// `allowed` checks the permission. Returns the course, and whether its state changed.
     async fn transition(

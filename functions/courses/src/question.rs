@@ -10,7 +10,6 @@ use common::{
 };
 use domain::{
     CourseId, QuestionId,
-    course::Course,
     question::{PlacedQuestion, Question, QuestionContent, placed},
 };
 use serde::Serialize;
@@ -39,8 +38,7 @@ pub(crate) async fn show(
     person: SignedIn,
     Path((course, id)): Ids,
 ) -> ApiResult<QuestionResponse> {
-    let full = courses.store.full_course(course).await?.ok_or(ErrorCode::CourseNotFound)?;
-    visible(Some(full.course), &person)?;
+    let full = courses.full(course, &person, visible).await?;
     let place = place_of(id, &full.questions)?;
     let question = placed(full.questions).swap_remove(place);
     ok(QuestionResponse { question })
@@ -56,7 +54,8 @@ pub(crate) async fn change(
     Input(request): Input<UpdateQuestionRequest>,
 ) -> ApiResult<QuestionResponse> {
     let change = || async {
-        let (before, mut questions) = courses.changeable(&writer, course).await?;
+        let full = courses.full(course, &writer.person, changeable).await?;
+        let (before, mut questions) = (full.course.summary, full.questions);
         let place = place_of(id, &questions)?;
         let former = questions.remove(place);
         let kind = |wording: &QuestionContent| (wording.question_type, wording.language.clone());
@@ -69,7 +68,7 @@ pub(crate) async fn change(
             return Err(ErrorCode::QuestionsLimit.into());
         }
         let mut tx = courses.store.transaction();
-        tx.set_questions(&before.summary, questions, now);
+        tx.set_questions(&before, questions, now);
         if is_other_kind {
             tx.change_question_type(course);
         }
@@ -87,10 +86,11 @@ pub(crate) async fn remove(
     Path((course, id)): Ids,
 ) -> ApiResult<Empty> {
     let remove = || async {
-        let (before, mut questions) = courses.changeable(&writer, course).await?;
+        let full = courses.full(course, &writer.person, changeable).await?;
+        let (before, mut questions) = (full.course.summary, full.questions);
         questions.remove(place_of(id, &questions)?);
         let mut tx = courses.store.transaction();
-        tx.set_questions(&before.summary, questions, now);
+        tx.set_questions(&before, questions, now);
         Ok::<_, ApiError>((tx, ()))
     };
     courses.store.update(remove, |_| None).await?;
@@ -100,16 +100,4 @@ pub(crate) async fn remove(
 fn place_of(id: QuestionId, questions: &[Question]) -> Result<usize, ApiError> {
     let place = questions.iter().position(|question| question.question_id == id);
     Ok(place.ok_or(ErrorCode::QuestionNotFound)?)
-}
-
-impl Courses {
-    /// The course with its questions, if `writer` may change it.
-    pub(crate) async fn changeable(
-        &self,
-        writer: &Permitted<WriteCourses>,
-        id: CourseId,
-    ) -> Result<(Course, Vec<Question>), ApiError> {
-        let full = self.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
-        Ok((changeable(Some(full.course), &writer.person)?, full.questions))
-    }
 }

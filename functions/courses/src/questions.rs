@@ -3,7 +3,7 @@
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, ErrorCode, Fields, Input, InvalidValue, Message, Now, Path, Permitted,
-    flag, input, rights::WriteCourses, success, text,
+    course_rights::changeable, flag, input, rights::WriteCourses, success, text,
 };
 use domain::{
     Constraint, CourseId, QuestionId, Unit, ValueError,
@@ -73,14 +73,15 @@ pub(crate) async fn add(
     });
     let questions: Vec<Question> = created.collect();
     let add = || async {
-        let (course, mut all) = courses.changeable(&writer, course_id).await?;
+        let full = courses.full(course_id, &writer.person, changeable).await?;
+        let (course, mut all) = (full.course.summary, full.questions);
         let first = all.len() + 1;
         all.extend_from_slice(&questions);
         if !store::questions_fit(&all) {
             return Err(ErrorCode::QuestionsLimit.into());
         }
         let mut tx = courses.store.transaction();
-        tx.set_questions(&course.summary, all, now);
+        tx.set_questions(&course, all, now);
         Ok::<_, ApiError>((tx, first))
     };
     let first = courses.store.update(add, |_| None).await?;

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{
-    ApiResult, ErrorCode, Path, SignedIn,
+    ApiResult, Path, SignedIn,
     course_rights::{may_write, visible},
     ok,
 };
@@ -15,9 +15,7 @@ pub(crate) async fn show(
     person: SignedIn,
     Path(id): Path<CourseId>,
 ) -> ApiResult<ShowCourseResponse> {
-    let full = courses.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
-    visible(Some(full.course.clone()), &person)?;
-    let mut response = ShowCourseResponse::from(full);
+    let mut response = ShowCourseResponse::from(courses.full(id, &person, visible).await?);
     let summary = &response.course.summary;
     if response.registration.join_info.is_some() && !may_write(summary, &person) {
         let own = courses.store.registration(id, person.user.user_id).await?;

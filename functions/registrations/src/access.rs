@@ -2,10 +2,10 @@
 
 use common::{
     ApiError, ErrorCode, Permitted, SignedIn,
-    course_rights::{may_write, visible, writable},
+    course_rights::{may_write, visible},
     rights::WriteCourses,
 };
-use domain::{CommitteeId, CourseId, UserId, registration::Party};
+use domain::{CommitteeId, CourseId, UserId, course::Course, registration::Party};
 use store::{FullCourse, FullRegistration, StoreError};
 
 use crate::Registrations;
@@ -21,31 +21,18 @@ pub(crate) struct Seen {
 }
 
 impl Registrations {
-    /// The course `id`, if `person` may read it.
+    /// The course `id`, if `check` allows it to `person`.
     ///
     /// # Errors
-    /// As [`visible`].
-    pub(crate) async fn readable(
+    /// `COURSE_NOT_FOUND_MESSAGE`, and those of `check`.
+    pub(crate) async fn course(
         &self,
         id: CourseId,
         person: &SignedIn,
+        check: impl FnOnce(Option<Course>, &SignedIn) -> Result<Course, ErrorCode>,
     ) -> Result<FullCourse, ApiError> {
-        let full = self.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
-        visible(Some(full.course.clone()), person)?;
-        Ok(full)
-    }
-
-    /// The course `id`, if `person` may write it.
-    ///
-    /// # Errors
-    /// As [`writable`].
-    pub(crate) async fn writable(
-        &self,
-        id: CourseId,
-        person: &SignedIn,
-    ) -> Result<FullCourse, ApiError> {
-        let full = self.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
-        writable(Some(full.course.clone()), person)?;
+        let mut full = self.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
+        full.course = check(Some(full.course), person)?;
         Ok(full)
     }
 

@@ -1,7 +1,7 @@
 //! `GET /registrations/{courseId}/availability`: says whether the caller can register, and what they would get.
 
 use axum::extract::State;
-use common::{ApiResult, Now, Path, SignedIn, ok};
+use common::{ApiResult, Now, Path, SignedIn, course_rights::visible, ok};
 use domain::{CourseId, registration::Availability};
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub(crate) async fn show(
     person: SignedIn,
     Path(id): Path<CourseId>,
 ) -> ApiResult<AvailabilityResponse> {
-    let course = registrations.readable(id, &person).await?;
+    let course = registrations.course(id, &person, visible).await?;
     let (summary, settings) = (&course.course.summary, &course.settings);
     let (standing, is_open) = tokio::try_join!(
         registrations.store.standing(id, person.user.user_id),

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, Permitted,
+    ApiError, ApiResult, Input, Message, Now, Path, Permitted,
     course_rights::{may_write, publishable},
     input,
     rights::PublishCourses,
@@ -38,8 +38,8 @@ pub(crate) async fn cancel_course(
     Input(request): Input<CancelCourseRequest>,
 ) -> ApiResult<CancelCourseResponse> {
     let cancel = || async {
-        let full = registrations.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
-        let course = publishable(Some(full.course), &publisher.person)?.summary;
+        let full = registrations.course(id, &publisher.person, publishable).await?;
+        let course = full.course.summary;
         let mut tx = registrations.store.transaction();
         if full.settings.cancelled_at.is_some() {
             return Ok((tx, (course, full.settings)));

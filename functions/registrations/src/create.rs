@@ -6,7 +6,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use common::{
     ActiveMember, ApiError, ApiResult, ErrorCode, FieldError, Input, Message, Now, Path, SignedIn,
-    course_rights::may_write, flag, input, success, text,
+    course_rights::{may_write, visible},
+    flag, input, success, text,
 };
 use data_encoding::HEXLOWER;
 use domain::{
@@ -118,7 +119,7 @@ impl Registrations {
             return Ok(Attempt { standing, known: known.clone() });
         }
         let user = async { Ok(self.store.user(person.user.user_id).await?) };
-        let (course, user) = tokio::try_join!(self.readable(id, person), user)?;
+        let (course, user) = tokio::try_join!(self.course(id, person, visible), user)?;
         let user = user.ok_or(ErrorCode::BadAuthCombination)?;
         let committee = course.course.summary.committee_id;
         if course.settings.audience == Audience::Committee && committee != user.committee_id {

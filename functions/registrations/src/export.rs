@@ -11,8 +11,8 @@ use std::{
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, Fields, Input, Message, Now, Path, Permitted, input, rights::WriteCourses,
-    success, text,
+    ApiError, ApiResult, Fields, Input, Message, Now, Path, Permitted, course_rights::writable,
+    input, rights::WriteCourses, success, text,
 };
 use domain::{
     CommitteeId, CourseId, FileId, Instant, Prose, QuestionId, UserId,
@@ -94,7 +94,7 @@ pub(crate) async fn export(
     Path(id): Path<CourseId>,
     Input(request): Input<ExportRequest>,
 ) -> ApiResult<ExportResponse> {
-    let course = registrations.writable(id, &writer.person).await?;
+    let course = registrations.course(id, &writer.person, writable).await?;
     let (store, actor) = (&registrations.store, &writer.person.user);
     // Every export counts, also one that fails after reading much.
     let counter = Counter::of(limits::REGISTRATIONS_EXPORT, actor.user_id);

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    ApiResult, Listed, Paging, Path, QueryInput, Viewer, choice, input, ok, rights::WriteCourses,
-    text,
+    ApiResult, Listed, Paging, Path, QueryInput, Viewer, choice, course_rights::writable, input,
+    ok, rights::WriteCourses, text,
 };
 use domain::{
     CourseId, Prose, folded,
@@ -61,7 +61,7 @@ pub(crate) async fn list(
         Some(ListOrder::Number) | None => RegistrationOrder::Number,
     };
     let list = paging.open(&registrations.cursors, (id, state, &order))?;
-    let course = registrations.writable(id, &viewer.person).await?;
+    let course = registrations.course(id, &viewer.person, writable).await?;
     let states = state.map_or_else(|| RegistrationState::ALL.to_vec(), |state| vec![state]);
     let (store, position) = (&registrations.store, list.position());
     let (page, seats) = tokio::try_join!(

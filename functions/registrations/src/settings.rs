@@ -73,8 +73,8 @@ pub(crate) async fn replace(
 ) -> ApiResult<SettingsResponse> {
     let actor = &writer.person.user;
     let replace = || async {
-        let full = registrations.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
-        let course = changeable(Some(full.course), &writer.person)?.summary;
+        let full = registrations.course(id, &writer.person, changeable).await?;
+        let course = full.course.summary;
         if full.settings.cancelled_at.is_some() {
             return Err(ErrorCode::CourseCancelled.into());
         }

@@ -151,15 +151,6 @@ impl Users {
         }
         if errors.is_empty() { Ok(()) } else { Err(ApiError::fields(errors)) }
     }
-
-    /// Whether a mail code verifies the account, or only an administrator can.
-    fn mailbox_verifies(&self) -> bool {
-        self.registration.mailbox_verifies()
-    }
-}
-
-fn password_required() -> ApiError {
-    ApiError::field("password", ErrorCode::FieldRequired)
 }
 
 /// A new password and its confirmation.

@@ -16,7 +16,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 use store::{Part, Transaction};
 
-use crate::{Users, password_required};
+use crate::Users;
 
 input! {
     pub(crate) struct UpdateUserRequest {
@@ -127,7 +127,7 @@ impl Users {
                 return Err(ErrorCode::Conflict.into());
             }
             if may_send.is_none() && request.changes_contact(user) {
-                return Err(password_required());
+                return Err(ApiError::field("password", ErrorCode::FieldRequired));
             }
             let mut with_email = user.clone();
             if let Some(email) = &request.email {

@@ -112,7 +112,7 @@ async fn verify_mailbox(
             tx.record_audit(&resumed.by(user, random::id(now), now));
         }
         let after = user.changed(|user| {
-            user.verify_mailbox(users.mailbox_verifies());
+            user.verify_mailbox(users.registration.mailbox_verifies());
             if is_change {
                 user.pending_email = None;
                 user.email = email.clone();

@@ -88,7 +88,7 @@ async fn replace(
                 user.revoke_sessions();
             } else {
                 user.recover();
-                user.verify_mailbox_and_clear(users.mailbox_verifies());
+                user.verify_mailbox_and_clear(users.registration.mailbox_verifies());
             }
         });
         let challenge = email_challenge(&request.email);
