@@ -15,8 +15,7 @@ pub(crate) async fn archive(
     writer: Permitted<WriteCourses>,
     Path(id): Path<CourseId>,
 ) -> ApiResult<CourseResponse> {
-    let allowed = |course| writable(course, &writer.person);
     let (course, _) =
-        courses.transition(id, CourseState::Archived, &writer.person, now, allowed).await?;
+        courses.transition(id, CourseState::Archived, &writer.person, now, writable).await?;
     success(Message::CourseArchived, CourseResponse { course })
 }

@@ -78,18 +78,18 @@ impl Courses {
     }
 
     /// Moves the course `id` to `state` and writes an audit entry; a course in that state stays unchanged.
-    /// `allowed` checks the permission. Returns the course, and whether its state changed.
+    /// `check` checks the permission. Returns the course, and whether its state changed.
     async fn transition(
         &self,
         id: CourseId,
         state: CourseState,
         person: &SignedIn,
         now: Instant,
-        allowed: impl Fn(Option<Course>) -> Result<Course, ErrorCode>,
+        check: impl Fn(Option<Course>, &SignedIn) -> Result<Course, ErrorCode>,
     ) -> Result<(Course, bool), ApiError> {
         let transition = || async {
             let mut tx = self.store.transaction();
-            let before = allowed(self.store.course(id).await?)?;
+            let before = check(self.store.course(id).await?, person)?;
             if before.summary.state == state {
                 return Ok((tx, (before, false)));
             }

@@ -16,9 +16,8 @@ pub(crate) async fn publish(
     publisher: Permitted<PublishCourses>,
     Path(id): Path<CourseId>,
 ) -> ApiResult<CourseResponse> {
-    let allowed = |course| publishable(course, &publisher.person);
     let (course, was_moved) =
-        courses.transition(id, CourseState::Published, &publisher.person, now, allowed).await?;
+        courses.transition(id, CourseState::Published, &publisher.person, now, publishable).await?;
     let message = if was_moved { Message::CoursePublished } else { Message::AlreadyPublished };
     success(message, CourseResponse { course })
 }

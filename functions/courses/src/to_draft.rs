@@ -15,8 +15,7 @@ pub(crate) async fn to_draft(
     publisher: Permitted<PublishCourses>,
     Path(id): Path<CourseId>,
 ) -> ApiResult<CourseResponse> {
-    let allowed = |course| publishable(course, &publisher.person);
     let (course, _) =
-        courses.transition(id, CourseState::Draft, &publisher.person, now, allowed).await?;
+        courses.transition(id, CourseState::Draft, &publisher.person, now, publishable).await?;
     success(Message::CourseReturned, CourseResponse { course })
 }
