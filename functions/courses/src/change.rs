@@ -25,12 +25,6 @@ input! {
     }
 }
 
-/// The stored course, and its entity tag if the request is conditional.
-struct Stored {
-    course: Option<Course>,
-    etag: Option<String>,
-}
-
 /// With `version`, `If-Match` or `If-None-Match` the stored course is replaced only if it matches; without them
 /// the last write wins.
 pub(crate) async fn change(
@@ -44,29 +38,24 @@ pub(crate) async fn change(
     if id == CourseId::NONE {
         return Err(ErrorCode::CourseNotFound.into());
     }
-    let (message, course) = courses
-        .store
-        .update(
-            || async {
-                let stored = courses.load(id, &headers).await?;
-                let mut tx = courses.store.transaction();
-                let Some(before) = stored.course else {
-                    let course = request.create(id, &writer.person.user, &headers, now)?;
-                    tx.new_course(&course, Vec::new());
-                    return Ok((tx, (Message::CourseCreated, course)));
-                };
-                let before = changeable(Some(before), &writer.person)?;
-                request.check_conditions(&before, stored.etag, &headers)?;
-                let after = request.content.clone().replacing(&before, now);
-                if after.summary.state == CourseState::Published {
-                    ready(publication_errors(&after))?;
-                }
-                tx.change_course(&before.summary, &after);
-                Ok::<_, ApiError>((tx, (Message::CourseUpdated, after)))
-            },
-            |_| None,
-        )
-        .await?;
+    let change = || async {
+        let (stored, etag) = courses.load(id, &headers).await?;
+        let mut tx = courses.store.transaction();
+        let Some(before) = stored else {
+            let course = request.create(id, &writer.person.user, &headers, now)?;
+            tx.new_course(&course, Vec::new());
+            return Ok((tx, (Message::CourseCreated, course)));
+        };
+        let before = changeable(Some(before), &writer.person)?;
+        request.check_conditions(&before, &etag, &headers)?;
+        let after = request.content.clone().replacing(&before, now);
+        if after.summary.state == CourseState::Published {
+            ready(publication_errors(&after))?;
+        }
+        tx.change_course(&before.summary, &after);
+        Ok::<_, ApiError>((tx, (Message::CourseUpdated, after)))
+    };
+    let (message, course) = courses.store.update(change, |_| None).await?;
     success(message, CourseResponse { course })
 }
 
@@ -90,13 +79,11 @@ impl UpdateCourseRequest {
     fn check_conditions(
         &self,
         before: &Course,
-        etag: Option<String>,
+        etag: &str,
         headers: &HeaderMap,
     ) -> Result<(), ErrorCode> {
-        let etag = etag.unwrap_or_default();
         let is_same_version = self.version.is_none_or(|version| version == before.summary.version);
-        if is_same_version && if_match_holds(headers, &etag) && if_none_match_holds(headers, &etag)
-        {
+        if is_same_version && if_match_holds(headers, etag) && if_none_match_holds(headers, etag) {
             Ok(())
         } else {
             Err(ErrorCode::VersionConflict)
@@ -105,16 +92,20 @@ impl UpdateCourseRequest {
 }
 
 impl Courses {
-    /// The tag is that of `GET /courses/{courseId}`, which includes the questions: they are read only for the tag.
-    async fn load(&self, id: CourseId, headers: &HeaderMap) -> Result<Stored, ApiError> {
+    /// The stored course, and its entity tag, which is empty if the request is not conditional. The tag is that of
+    /// `GET /courses/{courseId}`, which includes the questions: they are read only for the tag.
+    async fn load(
+        &self,
+        id: CourseId,
+        headers: &HeaderMap,
+    ) -> Result<(Option<Course>, String), ApiError> {
         if !headers.contains_key(header::IF_MATCH) && !headers.contains_key(header::IF_NONE_MATCH) {
-            return Ok(Stored { course: self.store.course(id).await?, etag: None });
+            return Ok((self.store.course(id).await?, String::new()));
         }
         let Some(full) = self.store.full_course(id).await? else {
-            return Ok(Stored { course: None, etag: None });
+            return Ok((None, String::new()));
         };
         let course = full.course.clone();
-        let etag = etag_of(ShowCourseResponse::from(full))?;
-        Ok(Stored { course: Some(course), etag: Some(etag) })
+        Ok((Some(course), etag_of(ShowCourseResponse::from(full))?))
     }
 }
