@@ -14,6 +14,7 @@ use runtime::{Error, Settings};
 use secrecy::{ExposeSecret, SecretString};
 #[cfg(feature = "lambda")]
 use serde_json::Value;
+use serde_json::json;
 
 pub use aws_api::AwsApi;
 pub use pre_traffic::PreTraffic;
@@ -106,7 +107,8 @@ impl Canary {
         })
     }
 
-    /// Calls `/health`, signs in, reads a list, one of its courses and the account's files, and signs out.
+    /// Calls `/health`, signs in, reads a list, one of its courses, the account's files and a form that uploads a file, and
+    /// signs out. The form is that of the same file for a day, because its request has the same `Idempotency-Key`.
     ///
     /// # Errors
     /// The first unexpected response or failed request, in one sentence.
@@ -120,6 +122,13 @@ impl Canary {
             visitor.get(&format!("/courses/{id}")).await?.expect_status(200)?;
         }
         visitor.get("/files/my-files").await?.expect_status(200)?;
-        visitor.post("/auth/logout", &serde_json::json!({})).await?.expect_status(200)
+        let file = json!({ "name": "canary.txt", "contentType": "text/plain", "size": 1 });
+        let uploader = visitor.clone().with("idempotency-key", "canary")?;
+        let form = uploader.post("/files", &file).await?;
+        // The committee that the account belongs to was deactivated, which is no failure.
+        if form.code() != "COMMITTEE_INACTIVE_MESSAGE" {
+            form.expect_status(201)?;
+        }
+        visitor.post("/auth/logout", &json!({})).await?.expect_status(200)
     }
 }

@@ -165,12 +165,16 @@ impl HttpResponse {
     /// A sentence with the actual status and `RESPONSE_CODE`.
     pub fn expect_status(&self, status: u16) -> Result<(), String> {
         let actual = self.response.status().as_u16();
-        let code = self.json()["message"]["RESPONSE_CODE"].as_str().unwrap_or("no code").to_owned();
         if actual == status {
             Ok(())
         } else {
-            Err(format!("{} answered {actual} ({code}) instead of {status}", self.call))
+            Err(format!("{} answered {actual} ({}) instead of {status}", self.call, self.code()))
         }
+    }
+
+    /// The `RESPONSE_CODE`; `no code` without one.
+    pub fn code(&self) -> String {
+        self.json()["message"]["RESPONSE_CODE"].as_str().unwrap_or("no code").to_owned()
     }
 
     /// The body as JSON; null when it is not JSON.
