@@ -36,10 +36,10 @@ impl CommitteeCoursesQuery {
     /// The lists with the courses that `user` may read: published ones, and the others as far as their rights reach.
     fn lists(&self, user: &User) -> Vec<CourseList> {
         let (rights, committee) = (user.rights(), user.committee_id);
-        let unpublished = |right, stage| match rights.reach(right) {
+        let unpublished = |right, state| match rights.reach(right) {
             Reach::Nowhere => None,
-            Reach::Own => Some(CourseList::OfAuthor(user.user_id, stage)),
-            Reach::Committee | Reach::Everywhere => Some(CourseList::OfCommittee(committee, stage)),
+            Reach::Own => Some(CourseList::OfAuthor(user.user_id, state)),
+            Reach::Committee | Reach::Everywhere => Some(CourseList::OfCommittee(committee, state)),
         };
         let published = || Some(CourseList::OfCommittee(committee, CourseState::Published));
         let lists = match self.state {
