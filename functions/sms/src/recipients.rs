@@ -64,7 +64,8 @@ fn any_text(value: Value) -> Result<String, InvalidValue> {
     value.as_str().map(str::to_owned).ok_or(ValueError::Type.into())
 }
 
-/// Numbers become texts in their shortest form: `12.50` is `12.5`.
+/// Numbers become texts in their shortest form: `12.50` is `12.5`. What is null is missing, so that an empty cell of a table
+/// concerns one recipient and not the whole request.
 fn texts_by_name(value: Value) -> Result<BTreeMap<String, String>, InvalidValue> {
     let Value::Object(object) = value else {
         return Err(ValueError::Type.into());
@@ -73,7 +74,8 @@ fn texts_by_name(value: Value) -> Result<BTreeMap<String, String>, InvalidValue>
         Value::Number(number) => Ok(number.to_string()),
         value => any_text(value),
     };
-    object.into_iter().map(|(name, value)| Ok((name, text(value)?))).collect()
+    let given = object.into_iter().filter(|(_, value)| !value.is_null());
+    given.map(|(name, value)| Ok((name, text(value)?))).collect()
 }
 
 /// The outcome for one recipient.

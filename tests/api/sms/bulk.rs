@@ -24,6 +24,7 @@ async fn each_recipient_has_a_result_in_request_order() {
             { "to": "+21620000001", "variables": { "name": "Amel" } },
             { "to": "+21620000001", "variables": { "name": 12.50, "n": 1 } },
             { "to": "+21620000002" },
+            { "to": "+21620000002", "variables": { "name": null } },
             { "to": "+21620000002", "message": "Sans nom" },
             "+21671123456",
             { "to": "appelez-moi au bureau demain matin", "message": "x" },
@@ -48,6 +49,7 @@ async fn each_recipient_has_a_result_in_request_order() {
             json!(["+21620000001", "DUPLICATE", null]),
             json!(["+21620000001", "QUEUED", null]),
             rejected("+21620000002", "SMS_VARIABLE_MISSING_MESSAGE"),
+            rejected("+21620000002", "SMS_VARIABLE_MISSING_MESSAGE"),
             json!(["+21620000002", "QUEUED", null]),
             rejected("+21671123456", "FIELD_VALUE_MESSAGE"),
             rejected("appelez-moi au burea", "FIELD_FORMAT_MESSAGE"),
@@ -60,7 +62,7 @@ async fn each_recipient_has_a_result_in_request_order() {
     let id = batch["batchID"].take();
     assert_eq!(
         batch,
-        json!({ "batchID": null, "total": 10, "accepted": 3, "rejected": 6, "duplicates": 1, "segments": 3 })
+        json!({ "batchID": null, "total": 11, "accepted": 3, "rejected": 7, "duplicates": 1, "segments": 3 })
     );
     let sms_id = |at: usize| response["results"][at]["smsID"].as_str().unwrap().to_owned();
     assert!(
@@ -85,7 +87,7 @@ async fn each_recipient_has_a_result_in_request_order() {
     let listed = answer.expect_ok()["sms"].clone();
     assert_eq!(
         texts_of(&listed, "smsID"),
-        [sms_id(0), sms_id(2), sms_id(4)],
+        [sms_id(0), sms_id(2), sms_id(5)],
         "in the order of the request"
     );
     assert_eq!((&listed[0]["clientRef"], &listed[0]["status"]), (&json!("a"), &json!("SENT")));
