@@ -151,7 +151,7 @@ async fn remaining_calls(world: &World) {
     {
         crate::users::avatar::send(&member, "image/png", picture).await.expect_ok();
     }
-    let avatar = world.user(member.user().user_id).await.avatar;
+    let avatar = world.user(member.user().user_id).await.avatar.clone();
     assert_eq!(
         world.anonymous().send(Method::GET, avatar.as_str(), Bytes::new()).await.status,
         200

@@ -36,7 +36,7 @@ async fn sign_ins_of_several_people_write_no_common_partition() {
     let mut emails = Vec::new();
     for _ in 0..TIMES {
         let account = world.account(Profile::Member).await;
-        emails.push(account.email);
+        emails.push(account.email.clone());
     }
     meter(&world);
     for email in &emails {

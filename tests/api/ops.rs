@@ -468,7 +468,9 @@ async fn sms_attributes_turn_on_receipts_and_keep_the_others() {
 async fn bring_back(world: &World, user: &User) {
     let mut tx = world.setup().store.transaction();
     tx.new_user(&NewUser { user: user.clone(), password_hash: "no hash".to_owned() });
-    tx.update_admins(&User { is_active: false, ..user.clone() }, user);
+    let mut inactive = user.clone();
+    inactive.is_active = false;
+    tx.update_admins(&inactive, user);
     assert_eq!(tx.commit().await.unwrap(), CommitOutcome::Committed);
 }
 
@@ -477,8 +479,9 @@ async fn accounts_that_a_restore_brought_back_are_erased_again() {
     let (former, restored) = (World::new().await, World::new().await);
     let (erased, last) = (former.member().await.user().clone(), restored.admin().await);
     bring_back(&restored, &erased).await;
-    let email = "other@example.org".parse().unwrap();
-    bring_back(&former, &User { email, ..last.user().clone() }).await;
+    let mut last_with_other_email = last.user().clone();
+    last_with_other_email.email = "other@example.org".parse().unwrap();
+    bring_back(&former, &last_with_other_email).await;
     let admin = former.admin().await;
     for id in [erased.user_id, last.user().user_id] {
         admin.delete_with(&format!("/users/{id}"), json!({})).await.expect_ok();

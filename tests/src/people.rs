@@ -5,8 +5,10 @@ use std::sync::atomic::Ordering;
 use accounts::Sessions;
 use common::Message;
 use domain::{
-    CommitteeId, Email, Grant, Instant, Phone, Profile, UserId, amr::Method, committee::Committee,
-    user::User,
+    CommitteeId, Email, Grant, Instant, Phone, Profile, UserId,
+    amr::Method,
+    committee::Committee,
+    user::{Account, User},
 };
 use identity::{password::Hasher, random};
 use serde_json::{Value, json};
@@ -183,7 +185,9 @@ impl World {
         );
         let mut tx = self.setup.store.transaction();
         tx.new_user(&NewUser { user: user.clone(), password_hash });
-        tx.update_admins(&User { is_active: false, ..user.clone() }, &user);
+        let mut inactive = user.clone();
+        inactive.is_active = false;
+        tx.update_admins(&inactive, &user);
         assert_eq!(tx.commit().await.expect("the store answers"), CommitOutcome::Committed);
         user
     }
@@ -265,14 +269,19 @@ impl World {
 fn user(now: Instant, email: Email, committee_id: CommitteeId, new_person: &NewPerson) -> User {
     let (name, last_name) =
         ("Amina".parse().expect("a name"), "Ben Salah".parse().expect("a name"));
-    User {
+    let new = User::new(UserId::new(random::id(now)), name, last_name, email, committee_id, now);
+    let account = Account {
         phone: new_person.phone.clone().unwrap_or_default(),
         is_active: new_person.is_active,
         is_verified: new_person.is_verified,
-        is_mailbox_verified: new_person.is_verified,
         profile: new_person.profile,
         permissions: new_person.grants.iter().copied().collect(),
+        ..new.account
+    };
+    User {
+        account,
+        is_mailbox_verified: new_person.is_verified,
         is_phone_verified: new_person.phone.is_some(),
-        ..User::new(UserId::new(random::id(now)), name, last_name, email, committee_id, now)
+        ..new
     }
 }

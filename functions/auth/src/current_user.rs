@@ -1,12 +1,12 @@
 //! `GET /auth/current-user`: returns the caller's account.
 
 use common::{ApiResult, SignedIn, ok};
-use domain::user::Account;
+use domain::user::AccountWithCommittee;
 use serde::Serialize;
 
 #[derive(Serialize)]
 pub(crate) struct CurrentUserResponse {
-    user: Account,
+    user: AccountWithCommittee,
 }
 
 pub(crate) async fn current_user(person: SignedIn) -> ApiResult<CurrentUserResponse> {

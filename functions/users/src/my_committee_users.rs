@@ -8,7 +8,7 @@ use common::{
 use domain::{
     Profile, Prose, folded,
     permissions::{Reach, Right},
-    user::{Account, Card, User},
+    user::{Card, User},
 };
 use http::request::Parts;
 
@@ -58,7 +58,7 @@ pub(crate) async fn list(
     let page = committee.if_exists(store, read).await?;
     let view = |user: User| {
         if sees_accounts {
-            View::Account(Box::new(Account::listed(user)))
+            View::ListedAccount(Box::new(user.account))
         } else {
             View::Card(Card::from(user))
         }

@@ -5,7 +5,7 @@ use common::{ApiResult, ErrorCode, Path, SignedIn, ok};
 use domain::{
     UserId,
     permissions::Right,
-    user::{Account, Card},
+    user::{Account, AccountWithCommittee, Card},
 };
 use serde::Serialize;
 
@@ -22,7 +22,8 @@ pub(crate) struct UserResponse {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum View {
-    Account(Box<Account>),
+    Account(Box<AccountWithCommittee>),
+    ListedAccount(Box<Account>),
     Card(Card),
 }
 
@@ -46,5 +47,8 @@ pub(crate) async fn show(
     } else {
         users.store.committee(user.committee_id).await?.ok_or(ErrorCode::UserNotFound)?
     };
-    ok(UserResponse { user: View::Account(Box::new(Account::of(user, committee))), version })
+    ok(UserResponse {
+        user: View::Account(Box::new(AccountWithCommittee::of(user, committee))),
+        version,
+    })
 }

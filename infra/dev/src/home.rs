@@ -303,6 +303,10 @@ fn first_admin(email: Email, committee_id: CommitteeId, now: Instant) -> Result<
     let malformed = |_| LocalError::new("The first administrator is malformed.");
     let (name, last_name) =
         ("Super".parse().map_err(malformed)?, "Admin".parse().map_err(malformed)?);
-    let admin = User::new(UserId::new(random::id(now)), name, last_name, email, committee_id, now);
-    Ok(User { is_verified: true, is_mailbox_verified: true, profile: Profile::SuperAdmin, ..admin })
+    let id = UserId::new(random::id(now));
+    let mut admin = User::new(id, name, last_name, email, committee_id, now);
+    admin.profile = Profile::SuperAdmin;
+    admin.is_verified = true;
+    admin.is_mailbox_verified = true;
+    Ok(admin)
 }

@@ -187,7 +187,8 @@ pub async fn fill(setup: &Setup) -> Result<(), LocalError> {
     let people = people()?;
     for user in &people {
         let new = NewUser { user: user.clone(), password_hash: password_hash.clone() };
-        let before = User { is_active: false, ..user.clone() };
+        let mut before = user.clone();
+        before.is_active = false;
         commit(store, |tx| {
             tx.new_user(&new);
             tx.update_admins(&before, user);

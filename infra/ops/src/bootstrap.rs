@@ -40,11 +40,12 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
     let committee_id = CommitteeId::new(random::id(now));
     let committee = committee(committee_id, first.committee)?;
     let Administrator { name, last_name, email } = first.administrator;
-    let new =
+    let mut user =
         User::new(UserId::new(random::id(now)), name, last_name, email.clone(), committee_id, now);
+    user.profile = Profile::SuperAdmin;
     // The operator vouches for the mailbox.
-    let user =
-        User { profile: Profile::SuperAdmin, is_verified: true, is_mailbox_verified: true, ..new };
+    user.is_verified = true;
+    user.is_mailbox_verified = true;
 
     let failed = |failure: ApiError| {
         format!(
@@ -104,7 +105,7 @@ pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String
     let committee =
         active.ok_or("There is no active committee yet: run bootstrap first.")?.committee_id;
     let name = |text: &str| text.parse().map_err(|_| "The canary's name is not valid.".to_owned());
-    let new = User::new(
+    let mut user = User::new(
         UserId::new(random::id(now)),
         name("Canary")?,
         name("Halqa")?,
@@ -112,11 +113,10 @@ pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String
         committee,
         now,
     );
+    user.is_verified = true;
+    user.is_mailbox_verified = true;
     let mut tx = store.transaction();
-    tx.new_user(&NewUser {
-        user: User { is_verified: true, is_mailbox_verified: true, ..new },
-        password_hash,
-    });
+    tx.new_user(&NewUser { user, password_hash });
     match tx.commit().await.map_err(failed)? {
         CommitOutcome::Committed => Ok(true),
         _ => Err("Another process has just created it.".to_owned()),

@@ -13,7 +13,7 @@ use domain::{
     otp::Enrolment,
     outbox::AccountEvent,
     session::Session,
-    user::{Account, OwnAccount, User},
+    user::{AccountWithCommittee, OwnAccount, User},
 };
 use http::HeaderMap;
 use identity::{
@@ -317,6 +317,11 @@ impl Sessions {
             user.is_otp_verified,
             pending,
         );
-        OwnAccount::new(Account::of(user, committee), activity, secrets, format!("Bearer {token}"))
+        OwnAccount::new(
+            AccountWithCommittee::of(user, committee),
+            activity,
+            secrets,
+            format!("Bearer {token}"),
+        )
     }
 }

@@ -15,7 +15,7 @@ use domain::{
     Instant, Profile, SessionId,
     committee::Committee,
     session::Session,
-    user::{Account, User},
+    user::{AccountWithCommittee, User},
 };
 use http::{HeaderMap, header, request::Parts};
 use identity::token::{Claims, TokenUse, Verifier};
@@ -50,8 +50,8 @@ pub struct SignedIn {
 
 impl SignedIn {
     /// The account with its committee, as responses show it.
-    pub fn account(&self) -> Account {
-        Account::of(self.user.clone(), self.committee.clone())
+    pub fn account(&self) -> AccountWithCommittee {
+        AccountWithCommittee::of(self.user.clone(), self.committee.clone())
     }
 
     /// Checks that the account is verified, by its mailbox or by an administrator.

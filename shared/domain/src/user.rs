@@ -2,9 +2,11 @@
 
 mod views;
 
+use std::ops::{Deref, DerefMut};
+
 use serde::{Deserialize, Serialize};
 
-pub use self::views::{Account, Card, EditableAccount, OwnAccount, SecretFields};
+pub use self::views::{AccountWithCommittee, Card, EditableAccount, OwnAccount, SecretFields};
 
 use crate::{
     CommitteeId, CountryCodes, E164, Email, Instant, Line, Name, Permissions, Phone, Profile,
@@ -21,10 +23,10 @@ pub fn avatar_key(path: &str) -> &str {
     path.trim_start_matches('/')
 }
 
-/// An account as it is stored. Password and TOTP secrets are items of their own.
+/// The fields of an account that its owner and administrators see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct User {
+pub struct Account {
     /// The account's identifier.
     #[serde(rename = "userID")]
     pub user_id: UserId,
@@ -39,8 +41,6 @@ pub struct User {
     pub created_at: Instant,
     /// Path of the avatar, below `/media/`.
     pub avatar: String,
-    /// How often the avatar has changed.
-    pub avatar_number: u64,
     /// Phone number, or two empty strings.
     #[serde(flatten)]
     pub phone: Phone,
@@ -63,6 +63,17 @@ pub struct User {
     pub committee_id: CommitteeId,
     /// Rights in addition to those of the profile.
     pub permissions: Permissions,
+}
+
+/// An account as it is stored. Password and TOTP secrets are items of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct User {
+    /// The fields that people see. The others are in no response.
+    #[serde(flatten)]
+    pub account: Account,
+    /// How often the avatar has changed.
+    pub avatar_number: u64,
     /// Number of changes, not counting `lastActive`; guards concurrent updates.
     pub version: u64,
     /// Sessions with another epoch are invalid; see [`Session`](crate::session::Session).
@@ -93,6 +104,21 @@ pub struct User {
     /// When the account was erased; its personal data is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub erased_at: Option<Instant>,
+}
+
+/// The fields that people see are written as the others: `user.name`.
+impl Deref for User {
+    type Target = Account;
+
+    fn deref(&self) -> &Account {
+        &self.account
+    }
+}
+
+impl DerefMut for User {
+    fn deref_mut(&mut self) -> &mut Account {
+        &mut self.account
+    }
 }
 
 /// The contact details of a person whose account was erased.
@@ -136,14 +162,13 @@ impl User {
         committee_id: CommitteeId,
         now: Instant,
     ) -> Self {
-        Self {
+        let account = Account {
             user_id,
             name,
             last_name,
             email,
             created_at: now,
             avatar: DEFAULT_AVATAR.to_owned(),
-            avatar_number: 0,
             phone: Phone::default(),
             is_active: true,
             is_verified: false,
@@ -154,6 +179,10 @@ impl User {
             is_otp_verified: false,
             committee_id,
             permissions: Permissions::default(),
+        };
+        Self {
+            account,
+            avatar_number: 0,
             version: 1,
             epoch: 1,
             is_phone_verified: false,
@@ -282,8 +311,7 @@ impl User {
             email: self.email.clone(),
             phone: E164::from(&self.phone),
         };
-        Ok(Self {
-            former_contact: Some(former_contact),
+        let account = Account {
             name: "Compte".parse()?,
             last_name: "supprimé".parse()?,
             email: format!("{}@erased.invalid", self.user_id).parse()?,
@@ -294,6 +322,11 @@ impl User {
             is_otp_enabled: false,
             is_otp_verified: false,
             permissions: Permissions::default(),
+            ..self.account
+        };
+        Ok(Self {
+            account,
+            former_contact: Some(former_contact),
             version: self.version + 1,
             epoch: self.epoch + 1,
             is_phone_verified: false,

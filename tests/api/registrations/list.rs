@@ -52,9 +52,9 @@ async fn page_and_counts_cost_the_same_beside_few_and_many_registrations() {
     for count in [25, 200] {
         let id: CourseId = course.id.parse().unwrap();
         while store.seats(id).await.unwrap().waiting < count {
-            let user_id = UserId::new(identity::random::id(now));
             let number = store.next_number(id).await.unwrap();
-            let someone = User { user_id, ..user.clone() };
+            let mut someone = user.clone();
+            someone.user_id = UserId::new(identity::random::id(now));
             let registration = Registration::new(None, id, &someone, (number, Waitlisted), now);
             let mut tx = store.transaction();
             tx.move_registration(None, &registration, SeatRule::None, PersonRule::NONE);

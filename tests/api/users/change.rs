@@ -79,7 +79,7 @@ async fn change_of_address_or_number_takes_the_password() {
         payload["password"] = json!(PASSWORD);
     }
     let user = world.user(member.user().user_id).await;
-    assert_eq!((user.pending_email, user.phone.number.as_str()), (None, ""));
+    assert_eq!((&user.pending_email, user.phone.number.as_str()), (&None, ""));
     for payload in [phone, email] {
         member.change_self(payload).await.expect_success(Message::UserUpdated);
     }

@@ -70,7 +70,7 @@ async fn known_and_unknown_addresses_same_bytes_and_cost() {
         for is_known in [true, false] {
             let world = World::new().await;
             let known = NewPerson::with(Profile::Member).with_phone("216", "20123456");
-            let known = world.account(&known).await.email;
+            let known = world.account(&known).await.email.clone();
             let email = if is_known { known.as_str() } else { "unknown@example.org" };
             let mut answers = Vec::new();
             // The second request is beyond the limit of a minute, the last ones beyond that of text messages a day.

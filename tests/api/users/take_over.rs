@@ -94,7 +94,7 @@ async fn registrant_has_nothing_left_once_the_owner_signs_in_by_code() {
     attacker.get("/auth/current-user").await.expect_unauthorized();
     assert!(sign_in(&world).await.is_none());
     let user = world.user(attacker.user().user_id).await;
-    assert_eq!((user.pending_email, user.phone), (None, Phone::default()));
+    assert_eq!((&user.pending_email, &user.phone), (&None, &Phone::default()));
     let token = signed_in["user"]["token"].as_str().unwrap();
     let owner = world.anonymous().with_token(token);
     owner.get("/auth/current-user").await.expect_ok();
@@ -127,7 +127,7 @@ async fn reset_by_the_owner_drops_address_and_number_of_the_registrant() {
     let code = world.mailed_code(ADDRESS).await;
     reset_password(&world, &code).await.expect_success(Message::PasswordChanged);
     let user = world.user(attacker.user().user_id).await;
-    assert_eq!((user.pending_email, user.phone), (None, Phone::default()));
+    assert_eq!((&user.pending_email, &user.phone), (&None, &Phone::default()));
     // Codes no longer go to the attacker's phone.
     world.clock().advance(Duration::from_secs(60));
     owner.ask_to_reset(ADDRESS, "sms").await;

@@ -10,7 +10,7 @@ use common::{ApiError, ApiResult, ErrorCode, Message, Now, SignedIn, success};
 use data_encoding::HEXLOWER;
 use domain::{
     limits,
-    user::{Account, DEFAULT_AVATAR, MEDIA, User, avatar_key},
+    user::{AccountWithCommittee, DEFAULT_AVATAR, MEDIA, User, avatar_key},
 };
 use http::header;
 use identity::sealing::Sealer;
@@ -179,7 +179,7 @@ fn unquoted(quoted: &str) -> Option<(String, &str)> {
 #[derive(Serialize)]
 pub(crate) struct AvatarResponse {
     avatar: String,
-    user: Account,
+    user: AccountWithCommittee,
 }
 
 pub(crate) async fn upload(
@@ -195,7 +195,10 @@ pub(crate) async fn upload(
     let user = users.replace_avatar(caller.user, &picture).await?;
     success(
         Message::AvatarUpdated,
-        AvatarResponse { avatar: user.avatar.clone(), user: Account::of(user, caller.committee) },
+        AvatarResponse {
+            avatar: user.avatar.clone(),
+            user: AccountWithCommittee::of(user, caller.committee),
+        },
     )
 }
 

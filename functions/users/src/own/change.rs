@@ -10,7 +10,7 @@ use domain::{
     Email, Instant, Name, Phone, UserId,
     permissions::Right,
     session::Session,
-    user::{Account, User},
+    user::{AccountWithCommittee, User},
 };
 use secrecy::SecretString;
 use serde::Serialize;
@@ -31,7 +31,7 @@ input! {
 
 #[derive(Serialize)]
 pub(crate) struct UpdateUserResponse {
-    user: Account,
+    user: AccountWithCommittee,
 }
 
 pub(crate) async fn update(
@@ -62,7 +62,10 @@ pub(crate) async fn update(
     } else {
         users.apply(&caller, &request, None, now).await?
     };
-    success(Message::UserUpdated, UpdateUserResponse { user: Account::of(user, caller.committee) })
+    success(
+        Message::UserUpdated,
+        UpdateUserResponse { user: AccountWithCommittee::of(user, caller.committee) },
+    )
 }
 
 impl UpdateUserRequest {

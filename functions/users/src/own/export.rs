@@ -17,7 +17,7 @@ use domain::{
     registration::{Party, RegistrationState, RegistrationView},
     session::SessionView,
     sms::Sms,
-    user::Account,
+    user::AccountWithCommittee,
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 use identity::random;
@@ -59,7 +59,7 @@ enum ExportView {
 
 #[derive(Serialize)]
 struct Export {
-    user: Account,
+    user: AccountWithCommittee,
     activity: Vec<LoginActivity>,
     sessions: Vec<SessionView>,
     passkeys: Vec<PasskeyView>,

@@ -11,7 +11,7 @@ use domain::{
     committee::Committee,
     limits::{self, Limit},
     password::Owner,
-    user::{Account, User},
+    user::{AccountWithCommittee, User},
 };
 use http::request::Parts;
 use identity::random;
@@ -84,7 +84,7 @@ impl FromFields<Users> for RegisterRequest {
 
 #[derive(Serialize)]
 pub(crate) struct RegisterResponse {
-    user: Account,
+    user: AccountWithCommittee,
 }
 
 /// Checks the address twice: before the password is hashed, to save the work for an address in use, and in the
@@ -124,7 +124,7 @@ pub(crate) async fn register(
         users.codes.welcome(&mut tx, &mut user, now)?;
     }
     tx.new_user(&NewUser { user: user.clone(), password_hash });
-    let account = Account::of(user, committee);
+    let account = AccountWithCommittee::of(user, committee);
     let created = key.commit(&users.store, tx, message, account, now).await;
     if !matches!(created, Ok(Ok(_))) {
         users.codes.release(welcome).await;
@@ -155,9 +155,9 @@ fn email_taken() -> ApiError {
 impl RegisterRequest {
     fn into_user(self, now: Instant) -> User {
         let id = UserId::new(random::id(now));
-        User {
-            phone: self.phone,
-            ..User::new(id, self.name, self.last_name, self.email, self.committee_id, now)
-        }
+        let Self { name, last_name, email, committee_id, phone, .. } = self;
+        let mut user = User::new(id, name, last_name, email, committee_id, now);
+        user.phone = phone;
+        user
     }
 }

@@ -1,6 +1,6 @@
 //! `/_local/people`: the accounts whose passwords are known, and how to sign in as them.
 
-use domain::{Email, user::User};
+use domain::Email;
 use serde_json::json;
 use store::{Store, StoreError};
 
@@ -20,10 +20,10 @@ pub(crate) async fn list(store: &Store, administrator: [String; 2]) -> Result<St
     {
         cards += &card("Super Admin", "SA", email.as_str(), &password);
     }
-    for User { name, last_name, email, profile, .. } in seed::people().unwrap_or_default() {
-        if store.email_owner(&email).await?.is_some() {
-            let name = format!("{} {}", name.as_str(), last_name.as_str());
-            cards += &card(&name, profile.code(), email.as_str(), PASSWORD);
+    for user in seed::people().unwrap_or_default() {
+        if store.email_owner(&user.email).await?.is_some() {
+            let name = format!("{} {}", user.name, user.last_name);
+            cards += &card(&name, user.profile.code(), user.email.as_str(), PASSWORD);
         }
     }
     let main = format!(include_str!("people.html"), cards = cards);

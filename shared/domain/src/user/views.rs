@@ -3,65 +3,25 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CommitteeId, Email, Instant, Line, Name, Permissions, Phone, Profile, UserId,
-    committee::Committee, login_activity::LoginActivity, user::User,
+    CommitteeId, Name, Profile, UserId,
+    committee::Committee,
+    login_activity::LoginActivity,
+    user::{Account, User},
 };
 
-/// An account as its owner and administrators see it: eighteen fields.
+/// An account with its committee.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Account {
-    #[serde(rename = "userID")]
-    user_id: UserId,
-    name: Name,
-    last_name: Name,
-    email: Email,
-    #[serde(rename = "DoC")]
-    created_at: Instant,
-    avatar: String,
+pub struct AccountWithCommittee {
     #[serde(flatten)]
-    phone: Phone,
-    is_active: bool,
-    is_verified: bool,
-    profile: Profile,
-    role: Option<Line<64>>,
-    last_active: Instant,
-    is_otp_enabled: bool,
-    is_otp_verified: bool,
-    #[serde(rename = "committeeID")]
-    committee_id: CommitteeId,
-    #[serde(rename = "Committee", skip_serializing_if = "Option::is_none")]
-    committee: Option<Committee>,
-    permissions: Permissions,
+    account: Account,
+    #[serde(rename = "Committee")]
+    committee: Committee,
 }
 
-impl Account {
-    /// The view of `user` with their `committee`.
+impl AccountWithCommittee {
+    /// The view of `user`.
     pub fn of(user: User, committee: Committee) -> Self {
-        Self { committee: Some(committee), ..Self::listed(user) }
-    }
-
-    /// The view of `user` in lists: without the committee.
-    pub fn listed(user: User) -> Self {
-        Self {
-            user_id: user.user_id,
-            name: user.name,
-            last_name: user.last_name,
-            email: user.email,
-            created_at: user.created_at,
-            avatar: user.avatar,
-            phone: user.phone,
-            is_active: user.is_active,
-            is_verified: user.is_verified,
-            profile: user.profile,
-            role: user.role,
-            last_active: user.last_active,
-            is_otp_enabled: user.is_otp_enabled,
-            is_otp_verified: user.is_otp_verified,
-            committee_id: user.committee_id,
-            committee: None,
-            permissions: user.permissions,
-        }
+        Self { account: user.account, committee }
     }
 }
 
@@ -69,7 +29,7 @@ impl Account {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EditableAccount {
     /// The account.
-    pub user: Account,
+    pub user: AccountWithCommittee,
     /// The version that the next change must name.
     pub version: u64,
 }
@@ -78,7 +38,7 @@ impl EditableAccount {
     /// The view of `user` with their `committee` and version.
     pub fn of(user: User, committee: Committee) -> Self {
         let version = user.version;
-        Self { user: Account::of(user, committee), version }
+        Self { user: AccountWithCommittee::of(user, committee), version }
     }
 }
 
@@ -99,7 +59,8 @@ pub struct Card {
 
 impl From<User> for Card {
     fn from(user: User) -> Self {
-        let User { user_id, name, last_name, avatar, profile, is_active, committee_id, .. } = user;
+        let Account { user_id, name, last_name, avatar, profile, is_active, committee_id, .. } =
+            user.account;
         Self { user_id, name, last_name, avatar, profile, is_active, committee_id }
     }
 }
@@ -124,7 +85,7 @@ pub struct SecretFields {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OwnAccount {
     #[serde(flatten)]
-    account: Account,
+    account: AccountWithCommittee,
     #[serde(rename = "LoginActivity")]
     login_activity: Vec<LoginActivity>,
     #[serde(flatten)]
@@ -138,7 +99,7 @@ impl OwnAccount {
 
     /// The view of `account`. `login_activity` is newest first; `token` is `Bearer …`.
     pub fn new(
-        account: Account,
+        account: AccountWithCommittee,
         mut login_activity: Vec<LoginActivity>,
         secrets: SecretFields,
         token: String,

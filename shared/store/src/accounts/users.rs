@@ -2,8 +2,11 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{
-    CommitteeId, Email, UserId, committee::Committee, registration::Registrant, session::Session,
-    user::User,
+    CommitteeId, Email, UserId,
+    committee::Committee,
+    registration::Registrant,
+    session::Session,
+    user::{Account, User},
 };
 use serde::{Deserialize, Serialize};
 
@@ -120,7 +123,7 @@ impl Transaction {
     /// Creates the account and the credentials of a user and reserves the address. The condition fails
     /// (`Part::Email`) when the address is taken.
     pub fn new_user(&mut self, new: &NewUser) {
-        let User { user_id, committee_id, ref email, .. } = new.user;
+        let Account { user_id, committee_id, ref email, .. } = new.user.account;
         let key = keys::user(user_id);
         let mut account = key
             .holding(&ListedItem { card: &new.user })
