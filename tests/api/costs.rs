@@ -243,7 +243,8 @@ async fn people(world: &World, costs: &mut Costs) {
     let path = format!("/users/user-status/{}", other.user_id);
     let closed = admin.put(&path, json!({ "isActive": false })).await;
     costs.record("PUT /users/user-status/{userId}", &closed);
-    costs.record("GET /audit", &admin.get("/audit").await);
+    // Entries are in a shard by chance: of few, none has more than the 4 KB of half a read unit.
+    costs.record("GET /audit", &admin.get("/audit?limit=3").await);
     // The example is the first request to cPanel, which verifies the token.
     costs.record("GET /cpanel/db", &admin.get("/cpanel/db").await);
 }
