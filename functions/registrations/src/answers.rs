@@ -4,31 +4,52 @@ use std::collections::BTreeMap;
 
 use common::{ApiError, ErrorCode, FieldError, Fields, InvalidValue};
 use domain::{
-    UserId,
+    QuestionId, UserId, ValueError,
     course::Language,
-    file::Status,
     question::Question,
     registration::{Answer, AnswerError, Clearing, merged},
 };
-use futures_util::future::try_join_all;
 use serde_json::value::RawValue;
-use store::{StoreError, answers_fit};
+use store::answers_fit;
 
 use crate::Registrations;
 
-/// Answers by the ids of their questions, as a request has them.
-pub(crate) type Given = BTreeMap<String, Box<RawValue>>;
+/// The answers that a request has.
+#[derive(Default)]
+pub(crate) struct Given {
+    /// By the question, however its id is written.
+    pub(crate) answers: BTreeMap<QuestionId, Box<RawValue>>,
+    /// The errors of names that are no id, or the id of a question that another name stands for.
+    invalid: Vec<FieldError>,
+}
 
 /// Reads the answers of a request; none if it has no field `answers`.
 pub(crate) fn given(fields: &mut Fields) -> Option<Given> {
-    fields.literals("answers").map(Option::unwrap_or_default)
+    let mut given = Given::default();
+    for (name, value) in fields.literals("answers")?.unwrap_or_default() {
+        let error = match name.parse() {
+            Err(_) => Some(ErrorCode::QuestionNotFound.into()),
+            Ok(id) => {
+                given.answers.insert(id, value).map(|_| InvalidValue::from(ValueError::Value))
+            }
+        };
+        given.invalid.extend(error.map(|error| FieldError::new(format!("answers.{name}"), error)));
+    }
+    Some(given)
+}
+
+impl Given {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.answers.is_empty() && self.invalid.is_empty()
+    }
 }
 
 impl Registrations {
     /// The `stored` answers of `owner` to `questions` with those that are `given`.
     ///
     /// # Errors
-    /// The errors of all fields `answers.<questionID>` and then `other`, that of another field; and `ANSWERS_LIMIT_MESSAGE`.
+    /// The errors of all fields `answers.<questionID>`, in the order of the form, and then `other`, that of another field; and
+    /// `ANSWERS_LIMIT_MESSAGE`.
     pub(crate) async fn merged_answers(
         &self,
         owner: UserId,
@@ -38,22 +59,21 @@ impl Registrations {
         clearing: Clearing,
         other: Option<FieldError>,
     ) -> Result<Vec<Answer>, ApiError> {
-        let (answers, invalid) = merged(questions, language, stored, given, clearing);
-        let invalid = invalid.into_iter().map(|(id, error)| field_error(&id, error));
-        let mut errors: Vec<FieldError> = invalid.collect();
-        let files = answers.iter().map(|answer| async move {
-            let id = answer.question_id.to_string();
-            let Some(file) = answer.file().filter(|_| given.contains_key(&id)) else {
-                return Ok(None);
-            };
-            let is_usable = self.store.file(file).await?;
-            let is_usable =
-                is_usable.is_some_and(|file| file.user_id == owner && file.status == Status::Ready);
-            let missing = || FieldError::new(field(&id), ErrorCode::FileNotFound);
-            Ok::<_, StoreError>((!is_usable).then(missing))
+        let (answers, errors) = merged(questions, language, stored, &given.answers, clearing);
+        let mut invalid: Vec<(QuestionId, InvalidValue)> =
+            errors.into_iter().map(|(id, error)| (id, invalid_answer(error))).collect();
+        let files = answers.iter().filter(|answer| given.answers.contains_key(&answer.question_id));
+        let files: Vec<_> = files.filter_map(|one| Some((one.question_id, one.file()?))).collect();
+        let usable = self.store.ready_files(files.iter().map(|(_, file)| *file)).await?;
+        let is_usable = |file| usable.get(file).is_some_and(|file| file.user_id == owner);
+        let unusable = files.iter().filter(|(_, file)| !is_usable(file));
+        invalid.extend(unusable.map(|(id, _)| (*id, ErrorCode::FileNotFound.into())));
+        invalid.sort_by_key(|(id, _)| {
+            questions.iter().position(|one| one.question_id == *id).unwrap_or(usize::MAX)
         });
-        errors.extend(try_join_all(files).await?.into_iter().flatten());
-        errors.extend(other);
+        let errors = invalid.into_iter();
+        let errors = errors.map(|(id, error)| FieldError::new(format!("answers.{id}"), error));
+        let errors: Vec<FieldError> = errors.chain(given.invalid.clone()).chain(other).collect();
         if !errors.is_empty() {
             Err(ApiError::fields(errors))
         } else if answers_fit(&answers) {
@@ -64,14 +84,9 @@ impl Registrations {
     }
 }
 
-fn field(question_id: &str) -> String {
-    format!("answers.{question_id}")
-}
-
-fn field_error(question_id: &str, error: AnswerError) -> FieldError {
-    let invalid = match error {
+fn invalid_answer(error: AnswerError) -> InvalidValue {
+    match error {
         AnswerError::Value(error, constraint) => InvalidValue { code: error.into(), constraint },
         AnswerError::UnknownQuestion => ErrorCode::QuestionNotFound.into(),
-    };
-    FieldError::new(field(question_id), invalid)
+    }
 }

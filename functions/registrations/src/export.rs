@@ -4,7 +4,7 @@ mod sheet;
 mod words;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     str::FromStr,
     time::Duration,
 };
@@ -18,6 +18,7 @@ use domain::{
     CommitteeId, CourseId, FileId, Instant, Prose, QuestionId, UserId,
     audit::{Action, AuditedAction, values},
     course::Language,
+    file::File,
     limits,
     question::QuestionType,
     registration::{Answer, ExportFormat, HeadingLanguage, RegistrationCard, RegistrationState},
@@ -242,32 +243,25 @@ impl Registrations {
         Ok(asked)
     }
 
-    /// The registrations of `users`, and the names of the files in their answers.
+    /// The registrations of `users`, and the files in their answers that are ready.
     async fn whole(
         &self,
         id: CourseId,
         users: Vec<UserId>,
-    ) -> Result<(Vec<FullRegistration>, HashMap<FileId, String>), StoreError> {
+    ) -> Result<(Vec<FullRegistration>, HashMap<FileId, File>), StoreError> {
         let full = self.store.full_registrations(id, &users).await?;
         let answers = full.iter().flat_map(|full| &full.answers);
-        // One file may answer several questions; BatchGetItem refuses a key twice.
-        let files: BTreeSet<FileId> = answers.filter_map(Answer::file).collect();
-        let files: Vec<FileId> = files.into_iter().collect();
-        let mut names = HashMap::new();
-        for files in files.chunks(100) {
-            let files = self.store.files_with(files).await?.into_iter();
-            names.extend(files.map(|file| (file.file_id, file.name.as_str().to_owned())));
-        }
-        Ok((full, names))
+        let files = self.store.ready_files(answers.filter_map(Answer::file)).await?;
+        Ok((full, files))
     }
 }
 
 impl Columns<'_> {
-    /// The cells of the registration `full`. `files` are the names of those that were not deleted.
+    /// The cells of the registration `full`. `files` are those that are ready.
     fn row(
         &self,
         full: FullRegistration,
-        files: &HashMap<FileId, String>,
+        files: &HashMap<FileId, File>,
     ) -> impl Iterator<Item = Cell> {
         let FullRegistration { registration, answers, .. } = full;
         let (card, details) = (registration.card, registration.details);
@@ -292,17 +286,18 @@ impl Columns<'_> {
         ];
         let answer = move |id: &QuestionId| {
             let answer = answers.iter().find(|answer| answer.question_id == *id);
-            answer.map_or(Cell::Empty, |answer| self.cell(answer, files))
+            answer.map_or(Cell::Empty, |answer| self.cell(answer, (card.user_id, files)))
         };
         fixed.into_iter().chain(self.questions.iter().map(answer))
     }
 
-    fn cell(&self, answer: &Answer, files: &HashMap<FileId, String>) -> Cell {
+    fn cell(&self, answer: &Answer, (owner, files): (UserId, &HashMap<FileId, File>)) -> Cell {
         let value: Value = serde_json::from_str(answer.value.get()).unwrap_or_default();
         match (answer.question_type, &value) {
             (QuestionType::File, _) => {
-                let name = answer.file().and_then(|file| files.get(&file));
-                name.map_or(Cell::Empty, |name| Cell::Text(name.clone()))
+                let file = answer.file().and_then(|file| files.get(&file));
+                let file = file.filter(|file| file.user_id == owner);
+                file.map_or(Cell::Empty, |file| Cell::Text(file.name.as_str().to_owned()))
             }
             (QuestionType::Phone, Value::String(text)) => Cell::Phone(text.clone()),
             (QuestionType::Date, Value::String(text)) => {

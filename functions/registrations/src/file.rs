@@ -27,7 +27,8 @@ pub(crate) async fn show(
     let mut answers = seen.full.answers.iter();
     let answer = answers.find(|answer| answer.question_id == question);
     let id = answer.and_then(|answer| answer.file()).ok_or(ErrorCode::FileNotFound)?;
-    let file = registrations.store.file(id).await?.ok_or(ErrorCode::FileNotFound)?;
+    let file = registrations.store.ready_files([id]).await?.remove(&id);
+    let file = file.filter(|file| file.user_id == user).ok_or(ErrorCode::FileNotFound)?;
     let (key, name, kind) = (file_key(id), file.name.as_str(), file.content_type.code());
     let url = registrations.bucket.link(&key, name, kind, LINK_LIFE, now)?;
     ok(FileResponse { file: file.view(Some(url)) })

@@ -6,7 +6,7 @@ use common::{
     input, integer, ok, success, text,
 };
 use domain::{
-    CourseId, Instant, Patch, UserId,
+    CourseId, Instant, Patch, QuestionId, UserId,
     audit::{Action, AuditedAction, values},
     registration::{Clearing, Note, Party, Registration, answered},
 };
@@ -74,7 +74,8 @@ pub(crate) async fn change(
             }
             if party == Party::Committee {
                 let (action, course) = (Action::RegistrationUpdated, &seen.course.course.summary);
-                let ids: Vec<String> = request.answers.keys().cloned().collect();
+                let ids = request.answers.answers.keys();
+                let ids: Vec<String> = ids.map(QuestionId::to_string).collect();
                 let values =
                     values([("answers", ids.into()), ("note", request.note.is_some().into())]);
                 let audited = AuditedAction::of_registration(action, course, &before.card, values);

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
 use domain::{
-    BatchId, CourseId, Instant, Profile, UserId,
+    BatchId, CourseId, Instant, Profile, QuestionId, UserId,
     batch::{Batch, Chunk, Entry},
     committee::Committee,
     course::Course,
@@ -68,7 +68,7 @@ struct Registered {
     #[serde(rename = "userID")]
     user_id: UserId,
     state: RegistrationState,
-    answers: BTreeMap<String, Box<RawValue>>,
+    answers: BTreeMap<QuestionId, Box<RawValue>>,
 }
 
 impl RegistrationSeed {

@@ -1,7 +1,10 @@
 //! Files and the storage usage of their owners. A pending upload or a deleted file is in the index `due` until the
 //! worker has completed or removed it.
 
-use std::time::Duration;
+use std::{
+    collections::{BTreeSet, HashMap},
+    time::Duration,
+};
 
 use domain::{
     FileId, Instant, UserId,
@@ -14,7 +17,7 @@ use crate::{
     keys::{self, DueList, Key},
     meter::request_id,
     quotas::addition,
-    table::{ListedItem, Order, due},
+    table::{ListedItem, MAX_KEYS, Order, card, due},
     write::Write,
 };
 
@@ -42,12 +45,23 @@ impl Store {
         Ok(file.filter(|file| file.status != Status::Deleted))
     }
 
-    /// The files `ids`, at most 100, without deleted ones, in no particular order; eventually consistent.
-    pub async fn files_with(&self, ids: &[FileId]) -> Result<Vec<File>, StoreError> {
-        let keys: Vec<Key> = ids.iter().map(|id| keys::file(*id)).collect();
-        let found: Vec<ListedItem<File>> = self.get_many(&keys, "card").await?;
-        let files = found.into_iter().map(|item| item.card);
-        Ok(files.filter(|file| file.status != Status::Deleted).collect())
+    /// Those of the files `ids` that are ready, by id; one request for each hundred.
+    pub async fn ready_files(
+        &self,
+        ids: impl IntoIterator<Item = FileId>,
+    ) -> Result<HashMap<FileId, File>, StoreError> {
+        // BatchGetItem refuses a key twice.
+        let keys: BTreeSet<FileId> = ids.into_iter().collect();
+        let keys: Vec<Key> = keys.into_iter().map(keys::file).collect();
+        let mut found = HashMap::new();
+        for keys in keys.chunks(MAX_KEYS) {
+            for item in self.get_all(keys).await? {
+                let file: Option<File> = card(item)?;
+                let file = file.filter(|file| file.status == Status::Ready);
+                found.extend(file.map(|file| (file.file_id, file)));
+            }
+        }
+        Ok(found)
     }
 
     /// At most `limit` files of `user` after `position`, newest first.

@@ -39,3 +39,70 @@ async fn file_of_an_answer_is_for_its_person_and_writers() {
     let answer = &course.seen(&member).await["answers"][0];
     assert_eq!(json!([answer["value"], answer["current"]]), json!([null, false]));
 }
+
+#[tokio::test]
+async fn file_of_another_person_is_refused_however_the_question_is_written() {
+    let course = Course::with(automatic(5, 0)).await;
+    let asked = json!({ "language": "FR", "question": "Diplôme ?", "questionType": "FILE" });
+    let asked = course.ask(asked).await;
+    let (member, other) = (course.world.member().await, course.world.member().await);
+    let file = json!({ "name": "diplome.txt", "contentType": "text/plain", "size": 5 });
+    let anothers = uploaded_file(&other, file.clone(), b"hallo").await;
+    let incomplete = uploaded_only(&member, file.clone(), b"hallo").await;
+    let own = uploaded_file(&member, file, b"hallo").await;
+    let field = format!("answers.{asked}");
+    let upper = asked.to_uppercase();
+    let refused = [(field.clone(), ErrorCode::FileNotFound.code().to_owned())];
+    for id in [&anothers, &incomplete] {
+        let body = json!({ "answers": { &upper: id } });
+        let answer = member.post(&course.path(""), body).await;
+        assert_eq!((answer.status, answer.errors()), (400, refused.to_vec()));
+    }
+    let twice = json!({ "answers": { &asked: own, &upper: anothers } });
+    let answer = member.post(&course.path(""), twice.clone()).await;
+    answer.expect_field_error(&field, ErrorCode::FieldValue);
+    member.post(&course.path(""), json!({ "answers": { &upper: own } })).await.expect_created();
+
+    // Neither may the person or a writer change to such a file.
+    for person in [&member, &course.trainer] {
+        for id in [&anothers, &incomplete] {
+            let body = json!({ "answers": { &upper: id } });
+            let answer = person.put(&course.path_of(&member), body).await;
+            assert_eq!((answer.status, answer.errors()), (400, refused.to_vec()));
+        }
+        let answer = person.put(&course.path_of(&member), twice.clone()).await;
+        answer.expect_field_error(&field, ErrorCode::FieldValue);
+    }
+    let path = format!("{}/files/{upper}", course.path_of(&member));
+    assert_eq!(course.trainer.get(&path).await.expect_ok()["file"]["fileID"], own.as_str());
+}
+
+#[tokio::test]
+async fn errors_of_answers_come_in_the_order_of_the_form() {
+    let course = Course::with(automatic(5, 0)).await;
+    let of = |kind: &str| json!({ "language": "FR", "question": "Q", "questionType": kind, "required": true });
+    let mut asked = Vec::new();
+    for kind in ["FILE", "SHORT_REPLY", "NUMBER", "FILE"] {
+        asked.push(course.ask(of(kind)).await);
+    }
+    // The ids of questions rise in their order; the form has another one.
+    let path = format!("/courses/questions/{}/{}", course.id, asked[3]);
+    let mut first = of("FILE");
+    first["order"] = json!(1);
+    course.trainer.put(&path, first).await.expect_ok();
+    let member = course.world.member().await;
+    let answers =
+        json!({ &asked[3]: "x", &asked[0]: "y", &asked[2]: "z", "no id": 1, &course.id: 1 });
+    let answer = member.post(&course.path(""), json!({ "answers": answers })).await;
+    let unknown = course.id.as_str();
+    let expected = [
+        (&*asked[3], ErrorCode::FileNotFound),
+        (&*asked[0], ErrorCode::FileNotFound),
+        (&*asked[1], ErrorCode::FieldRequired),
+        (&*asked[2], ErrorCode::FieldType),
+        (unknown, ErrorCode::QuestionNotFound),
+        ("no id", ErrorCode::QuestionNotFound),
+    ];
+    let expected = expected.map(|(id, code)| (format!("answers.{id}"), code.code().to_owned()));
+    assert_eq!(answer.errors(), expected);
+}

@@ -122,44 +122,40 @@ pub fn answered(answers: &[Answer]) -> Vec<QuestionId> {
     answers.iter().map(|answer| answer.question_id).collect()
 }
 
-/// The `stored` answers with those that are `given`, by the ids of their questions, in the order of `questions` and then
-/// those to deleted questions. Null and empty values remove an answer; only given values are checked. Beside the answers,
-/// the errors of all given values and missing answers, with the ids of their questions as the request writes them.
+/// The `stored` answers with those that are `given`, in the order of `questions` and then those to deleted questions.
+/// Null and empty values remove an answer; only given values are checked. Beside the answers, the errors of all given values
+/// and missing answers, with the ids of their questions.
 pub fn merged(
     questions: &[Question],
     language: Option<&Language>,
     stored: &[Answer],
-    given: &BTreeMap<String, Box<RawValue>>,
+    given: &BTreeMap<QuestionId, Box<RawValue>>,
     clearing: Clearing,
-) -> (Vec<Answer>, Vec<(String, AnswerError)>) {
+) -> (Vec<Answer>, Vec<(QuestionId, AnswerError)>) {
     let mut errors = Vec::new();
     let mut answers: BTreeMap<QuestionId, Answer> =
         stored.iter().map(|answer| (answer.question_id, answer.clone())).collect();
-    let mut named = Vec::new();
-    for (id, value) in given {
-        let found = id.parse().ok().and_then(|id: QuestionId| {
-            named.push(id);
-            questions.iter().find(|question| question.question_id == id)
-        });
-        match found.map(|question| (question, checked(question, language, value, clearing))) {
-            None => errors.push((id.clone(), AnswerError::UnknownQuestion)),
-            Some((_, Err(error))) => errors.push((id.clone(), error)),
-            Some((question, Ok(None))) => drop(answers.remove(&question.question_id)),
+    for (&id, value) in given {
+        let question = questions.iter().find(|question| question.question_id == id);
+        match question.map(|question| (question, checked(question, language, value, clearing))) {
+            None => errors.push((id, AnswerError::UnknownQuestion)),
+            Some((_, Err(error))) => errors.push((id, error)),
+            Some((_, Ok(None))) => drop(answers.remove(&id)),
             Some((question, Ok(Some(value)))) => {
                 let answer = Answer {
-                    question_id: question.question_id,
+                    question_id: id,
                     question: question.wording.question.clone(),
                     question_type: question.wording.question_type,
                     value,
                 };
-                answers.insert(question.question_id, answer);
+                answers.insert(id, answer);
             }
         }
     }
     if clearing == Clearing::Never {
-        let present: Vec<QuestionId> = answers.keys().copied().chain(named).collect();
+        let present: Vec<QuestionId> = answers.keys().chain(given.keys()).copied().collect();
         let missing = missing(questions, language, &present).into_iter();
-        errors.extend(missing.map(|id| (id.to_string(), ValueError::Required.into())));
+        errors.extend(missing.map(|id| (id, ValueError::Required.into())));
     }
     let ordered = questions.iter().filter_map(|question| answers.remove(&question.question_id));
     let mut ordered: Vec<Answer> = ordered.collect();

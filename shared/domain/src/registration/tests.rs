@@ -28,9 +28,9 @@ fn question(number: u8, kind: QuestionType, options: &[&str]) -> Question {
     }
 }
 
-fn given(question: &Question, literal: &str) -> BTreeMap<String, Box<RawValue>> {
+fn given(question: &Question, literal: &str) -> BTreeMap<QuestionId, Box<RawValue>> {
     let value = RawValue::from_string(literal.to_owned()).unwrap();
-    BTreeMap::from([(question.question_id.to_string(), value)])
+    BTreeMap::from([(question.question_id, value)])
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn merged_answers_keep_absent_ones_and_clear_empty_ones() {
         merged(&questions, Some(&language), stored, given, clearing)
     };
     let (taken, missing) = merge(&[], &given(&questions[0], r#""x""#), Clearing::Never);
-    assert_eq!(missing[0].0, questions[1].question_id.to_string());
+    assert_eq!(missing[0].0, questions[1].question_id);
     assert_eq!(answered(&taken), [questions[0].question_id], "also beside an error");
     let (first, _) = merge(&[], &given(&questions[0], r#""x""#), Clearing::Absent);
     let (both, errors) = merge(&first, &given(&questions[1], "true"), Clearing::Absent);

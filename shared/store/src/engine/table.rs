@@ -25,6 +25,10 @@ use crate::{
     retry::Retries,
 };
 
+/// Most keys of one BatchGetItem
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html>).
+pub(crate) const MAX_KEYS: usize = 100;
+
 pub(crate) type Item = HashMap<String, AttributeValue>;
 
 /// One page of a list.
@@ -223,7 +227,7 @@ impl Store {
         Ok(array::from_fn(|_| found.next().flatten()))
     }
 
-    /// As [`get_each`](Self::get_each), for at most 100 keys.
+    /// As [`get_each`](Self::get_each), for at most [`MAX_KEYS`] keys.
     pub(crate) async fn get_all(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, StoreError> {
         let mut wanted = HashMap::new();
         for table in [Table::Records, Table::Transient] {

@@ -152,12 +152,12 @@ impl Store {
         reader: Party,
     ) -> Result<RegistrationView, StoreError> {
         let FullRegistration { registration, answers, .. } = full;
-        let files: Vec<FileId> = answers.iter().filter_map(Answer::file).collect();
-        let found = files.iter().map(|id| self.file(*id));
-        let (position, found) =
-            tokio::try_join!(self.position(&registration.card), try_join_all(found))?;
-        let gone = files.iter().zip(found).filter(|(_, file)| file.is_none());
-        let gone: Vec<FileId> = gone.map(|(id, _)| *id).collect();
+        let files = || answers.iter().filter_map(Answer::file);
+        let (position, ready) =
+            tokio::try_join!(self.position(&registration.card), self.ready_files(files()))?;
+        let owner = registration.card.user_id;
+        let is_usable = |id: &FileId| ready.get(id).is_some_and(|file| file.user_id == owner);
+        let gone: Vec<FileId> = files().filter(|id| !is_usable(id)).collect();
         let (summary, questions) = (&course.course.summary, &course.questions);
         let history = registration.history.clone();
         let view =
