@@ -247,8 +247,9 @@ fn textual(question: &Question, kind: QuestionType, text: &str) -> Result<String
         QuestionType::Phone => text.parse::<E164>()?.to_string(),
         QuestionType::File => FileId::or_none(text).to_string(),
         _ => {
-            let options = question.wording.options.iter().flatten();
-            let chosen = options.into_iter().find(|option| is_same(option.as_str(), text));
+            let text = comparable(text);
+            let mut options = question.wording.options.iter().flatten();
+            let chosen = options.find(|option| comparable(option.as_str()) == text);
             chosen.ok_or(ValueError::Value)?.as_str().to_owned()
         }
     })
@@ -260,17 +261,12 @@ fn options(question: &Question, value: &Value) -> Result<Value, ValueError> {
     if chosen.len() > *OPTIONS.end() {
         return Err(ValueError::Length);
     }
-    let texts = chosen.iter().map(|one| one.as_str().ok_or(ValueError::Type));
-    let texts = texts.collect::<Result<Vec<&str>, _>>()?;
+    let texts = chosen.iter().map(|one| one.as_str().map(comparable).ok_or(ValueError::Type));
+    let texts = texts.collect::<Result<Vec<String>, _>>()?;
     let options = question.wording.options.iter().flatten().map(Line::as_str);
-    let found: Vec<&str> =
-        options.filter(|option| texts.iter().any(|text| is_same(option, text))).collect();
+    let found: Vec<&str> = options.filter(|option| texts.contains(&comparable(option))).collect();
     // One that is unknown or stands twice leaves fewer.
     if found.len() == texts.len() { Ok(found.into()) } else { Err(ValueError::Value) }
-}
-
-fn is_same(option: &str, text: &str) -> bool {
-    comparable(option) == comparable(text)
 }
 
 /// A whole number from 1 to `max`.
