@@ -6,7 +6,7 @@ use common::{
     course_rights::{may_write, visible},
     ok,
 };
-use domain::{CourseId, registration::RegistrationState};
+use domain::CourseId;
 
 use crate::{Courses, ShowCourseResponse};
 
@@ -17,11 +17,8 @@ pub(crate) async fn show(
 ) -> ApiResult<ShowCourseResponse> {
     let mut response = ShowCourseResponse::from(courses.full(id, &person, visible).await?);
     let summary = &response.course.summary;
-    if response.registration.join_info.is_some() && !may_write(summary, &person) {
-        let own = courses.store.registration(id, person.user.user_id).await?;
-        if own.is_none_or(|own| own.card.state != RegistrationState::Confirmed) {
-            response.registration.join_info = None;
-        }
+    if !may_write(summary, &person) {
+        response.registration.join_info = None;
     }
     ok(response)
 }

@@ -5,14 +5,18 @@ use common::{
     course_rights::{may_write, visible},
     rights::WriteCourses,
 };
-use domain::{CommitteeId, CourseId, UserId, course::Course, registration::Party};
-use store::{FullCourse, FullRegistration, StoreError};
+use domain::{
+    CommitteeId, CourseId, UserId, course::Course, question::Question, registration::Party,
+};
+use store::{CourseTerms, FullRegistration, StoreError};
 
 use crate::Registrations;
 
 /// A registration that the caller may see.
 pub(crate) struct Seen {
-    pub(crate) course: FullCourse,
+    pub(crate) course: CourseTerms,
+    /// Its questions, if they were read.
+    pub(crate) questions: Option<Vec<Question>>,
     pub(crate) full: FullRegistration,
     /// Whether the caller may write the course.
     pub(crate) is_writer: bool,
@@ -30,10 +34,10 @@ impl Registrations {
         id: CourseId,
         person: &SignedIn,
         check: impl FnOnce(Option<Course>, &SignedIn) -> Result<Course, ErrorCode>,
-    ) -> Result<FullCourse, ApiError> {
-        let mut full = self.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
-        full.course = check(Some(full.course), person)?;
-        Ok(full)
+    ) -> Result<CourseTerms, ApiError> {
+        let mut terms = self.store.course_terms(id).await?.ok_or(ErrorCode::CourseNotFound)?;
+        terms.course = check(Some(terms.course), person)?;
+        Ok(terms)
     }
 
     /// Whether the committee `id` is active. That of `person` was read when the request began.
@@ -59,17 +63,33 @@ impl Registrations {
         person: &SignedIn,
     ) -> Result<Seen, ApiError> {
         let (course, full) =
-            tokio::try_join!(self.store.full_course(id), self.store.full_registration(id, user))?;
+            tokio::try_join!(self.store.course_terms(id), self.store.full_registration(id, user))?;
         let course = course.ok_or(ErrorCode::CourseNotFound)?;
         let is_writer = may_write(&course.course.summary, person);
         let is_own = user == person.user.user_id;
         match full {
-            Some(full) if is_writer || is_own => Ok(Seen { course, full, is_writer, is_own }),
+            Some(full) if is_writer || is_own => {
+                Ok(Seen { course, questions: None, full, is_writer, is_own })
+            }
             _ => {
                 visible(Some(course.course), person)?;
                 Err(ErrorCode::RegistrationNotFound.into())
             }
         }
+    }
+
+    /// As [`seen`](Self::seen), with the questions of the course, which are read at the same time.
+    ///
+    /// # Errors
+    /// As [`seen`](Self::seen).
+    pub(crate) async fn seen_with_questions(
+        &self,
+        ids: (CourseId, UserId),
+        person: &SignedIn,
+    ) -> Result<Seen, ApiError> {
+        let questions = async { Ok(self.store.questions(ids.0).await?) };
+        let (seen, questions) = tokio::try_join!(self.seen(ids, person), questions)?;
+        Ok(Seen { questions: Some(questions), ..seen })
     }
 
     /// The registration of `user` for the course `id`, if `writer` may decide on it.

@@ -53,7 +53,7 @@ impl Registrations {
     pub(crate) async fn merged_answers(
         &self,
         owner: UserId,
-        (questions, language): (&[Question], Option<&Language>),
+        (questions, language): (&[Question], &Language),
         stored: &[Answer],
         given: &Given,
         clearing: Clearing,

@@ -28,7 +28,8 @@ input! {
 }
 
 /// The person gets a seat if one is free and nobody waits, else a place on the waiting list in the order of numbers. Only
-/// `addSeat` passes people who wait. A registration that stays where it is stays unchanged.
+/// `addSeat` passes people who wait. A person whose account is suspended gets no seat, but a place. A registration that
+/// stays where it is stays unchanged.
 pub(crate) async fn approve(
     State(registrations): State<Registrations>,
     Now(now): Now,
@@ -41,6 +42,9 @@ pub(crate) async fn approve(
         let seats = registrations.store.seats(ids.0).await?;
         let seen = registrations.decidable(ids, &writer).await?;
         let decision = seen.approved(&request, &seats, now)?;
+        if decision.is_some() && !seen.full.registration.card.state.is_active() {
+            registrations.require_few_registrations(ids.1, now).await?;
+        }
         Ok((seen, decision))
     };
     let response = registrations.decide(&writer.person.user, now, approve).await?;
@@ -62,7 +66,7 @@ impl Seen {
         match card.state {
             Cancelled | Expired => return Err(ErrorCode::RegistrationEnded),
             Confirmed => return Ok(None),
-            Waitlisted if !request.add_seat => return Ok(None),
+            Waitlisted if !request.add_seat || !self.full.user.is_active => return Ok(None),
             Pending | Waitlisted | Rejected => {}
         }
         let settings = &self.course.settings;
@@ -77,15 +81,19 @@ impl Seen {
             return Err(ErrorCode::VersionConflict);
         }
         let revision = seats.revision;
-        let (state, rule) = if request.add_seat {
+        let (state, rule) = if request.add_seat && self.full.user.is_active {
             match settings.capacity {
                 Some(RegistrationSettings::MAX_CAPACITY..) => return Err(ErrorCode::CourseFull),
                 Some(_) => (Confirmed, SeatRule::AddedSeat),
-                None => (Confirmed, SeatRule::Promotion { revision }),
+                None => (Confirmed, SeatRule::Promotion(*seats)),
             }
         } else {
             let list_limit = settings.list_limit(&self.course.course.summary, now);
-            let place = seats.place(list_limit).ok_or(ErrorCode::CourseFull)?;
+            let place = match seats.place(list_limit) {
+                Some(Confirmed) if !self.full.user.is_active => list_limit.map(|_| Waitlisted),
+                place => place,
+            };
+            let place = place.ok_or(ErrorCode::CourseFull)?;
             (place, SeatRule::Newcomer { list_limit, revision })
         };
         let values = values([("addSeat", (rule == SeatRule::AddedSeat).into())]);

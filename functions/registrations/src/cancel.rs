@@ -68,7 +68,7 @@ impl Seen {
         let (course, settings) = (&self.course.course.summary, &self.course.settings);
         let end = match state {
             RegistrationState::Confirmed => settings.cancellation_end(course),
-            _ => course.start_at,
+            _ => course.start(),
         };
         if self.is_own && end.is_none_or(|end| now < end) {
             Ok(Some(Party::Person))

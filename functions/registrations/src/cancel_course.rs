@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, Input, Message, Now, Path, Permitted,
+    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, Permitted,
     course_rights::{may_write, publishable},
     input,
     rights::PublishCourses,
@@ -38,19 +38,23 @@ pub(crate) async fn cancel_course(
     Input(request): Input<CancelCourseRequest>,
 ) -> ApiResult<CancelCourseResponse> {
     let cancel = || async {
-        let full = registrations.course(id, &publisher.person, publishable).await?;
-        let course = full.course.summary;
+        let terms = registrations.course(id, &publisher.person, publishable).await?;
+        let (course, before) = (terms.course.summary, terms.settings);
         let mut tx = registrations.store.transaction();
-        if full.settings.cancelled_at.is_some() {
-            return Ok((tx, (course, full.settings)));
+        if before.cancelled_at.is_some() {
+            return Ok((tx, (course, before)));
+        }
+        // People have attended it.
+        if course.has_ended(now) {
+            return Err(ErrorCode::CourseEnded.into());
         }
         let after = RegistrationSettings {
             cancelled_at: Some(now),
             cancel_reason: Some(request.reason.clone()),
             updated_at: Some(now),
-            ..full.settings
+            ..before.clone()
         };
-        tx.set_registration_settings(&course, &after, now);
+        tx.set_registration_settings(&course, &before, &after, now);
         let reason = values([("reason", request.reason.as_str().into())]);
         let cancelled = AuditedAction::of_course(Action::CourseCancelled, &course, reason);
         tx.record_audit(&cancelled.by(&publisher.person.user, random::id(now), now));

@@ -4,20 +4,19 @@ mod sheet;
 mod words;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     str::FromStr,
     time::Duration,
 };
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, Fields, Input, Message, Now, Path, Permitted, course_rights::writable,
-    input, rights::WriteCourses, success, text,
+    ApiError, ApiResult, ErrorCode, Fields, Input, Message, Now, Path, Permitted,
+    course_rights::writable, input, rights::WriteCourses, success, text,
 };
 use domain::{
-    CommitteeId, CourseId, FileId, Instant, Prose, QuestionId, UserId,
+    CommitteeId, CourseId, Email, FileId, Instant, Prose, QuestionId, UserId,
     audit::{Action, AuditedAction, values},
-    course::Language,
     file::File,
     limits,
     question::QuestionType,
@@ -40,7 +39,7 @@ use crate::Registrations;
 /// Registrations per page of a list; the store ends pages at 1 MB.
 const PAGE: u16 = 1000;
 /// Registrations that are read whole by one request.
-const BATCH: usize = 50;
+const BATCH: usize = 33;
 /// Such requests at once.
 const AT_ONCE: usize = 8;
 /// How long reading and writing may take; with the upload of at most 8 seconds it fits into the function's timeout of 29.
@@ -95,8 +94,9 @@ pub(crate) async fn export(
     Path(id): Path<CourseId>,
     Input(request): Input<ExportRequest>,
 ) -> ApiResult<ExportResponse> {
-    let course = registrations.course(id, &writer.person, writable).await?;
     let (store, actor) = (&registrations.store, &writer.person.user);
+    let mut course = store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
+    course.course = writable(Some(course.course), &writer.person)?;
     // Every export counts, also one that fails after reading much.
     let counter = Counter::of(limits::REGISTRATIONS_EXPORT, actor.user_id);
     let reserved = store.reserve(&[counter], now).await?;
@@ -152,10 +152,10 @@ impl Registrations {
         let fixed = words.headings.iter().map(|heading| heading.replace("{zone}", &self.zone.name));
         let headings =
             fixed.chain(asked.iter().map(|(_, heading)| heading.clone())).collect::<Vec<_>>();
-        let columns = Columns {
+        let mut columns = Columns {
             words,
             zone: &self.zone,
-            committees: self.committees(&cards).await?,
+            committees: HashMap::new(),
             questions: asked.into_iter().map(|(id, _)| id).collect(),
         };
         let mut sheet = Sheet::new(request.format, request.language, &headings)?;
@@ -166,6 +166,7 @@ impl Registrations {
         let mut batches = stream::iter(batches).buffered(AT_ONCE);
         let mut rows = 0;
         while let Some((registrations, files)) = batches.try_next().await? {
+            self.add_committees(&mut columns.committees, &registrations).await?;
             for full in registrations {
                 // The lists may be a little older.
                 if states.contains(&full.registration.card.state) {
@@ -199,18 +200,19 @@ impl Registrations {
         Ok(cards)
     }
 
-    /// The names of the committees in `cards`.
-    async fn committees(
+    /// Adds the names of the committees of the people in `registrations` to `names`.
+    async fn add_committees(
         &self,
-        cards: &[RegistrationCard],
-    ) -> Result<HashMap<CommitteeId, String>, StoreError> {
-        let mut ids: Vec<CommitteeId> = cards.iter().map(|card| card.person.committee_id).collect();
-        ids.sort_unstable();
-        ids.dedup();
+        names: &mut HashMap<CommitteeId, String>,
+        registrations: &[FullRegistration],
+    ) -> Result<(), StoreError> {
+        let ids = registrations.iter().map(|full| full.user.committee_id);
+        let ids: BTreeSet<CommitteeId> = ids.filter(|id| !names.contains_key(id)).collect();
         let committees = stream::iter(ids).map(|id| self.store.committee(id)).buffered(AT_ONCE);
         let committees: Vec<_> = committees.try_collect().await?;
         let committees = committees.into_iter().flatten();
-        Ok(committees.map(|one| (one.committee_id, one.name_latin.to_string())).collect())
+        names.extend(committees.map(|one| (one.committee_id, one.name_latin.to_string())));
+        Ok(())
     }
 
     /// The questions of `course`, and those of the answers in `cards` that were deleted, with their headings.
@@ -229,7 +231,7 @@ impl Registrations {
         let mut deleted: BTreeMap<QuestionId, UserId> = BTreeMap::new();
         for card in cards {
             let exists = |id: &QuestionId| asked.iter().any(|(asked, _)| asked == id);
-            let answered = card.answered.iter().filter(|id| !exists(id));
+            let answered = card.answered.keys().filter(|id| !exists(id));
             deleted.extend(answered.map(|id| (*id, card.user_id)));
         }
         for (question, user) in deleted {
@@ -263,9 +265,10 @@ impl Columns<'_> {
         full: FullRegistration,
         files: &HashMap<FileId, File>,
     ) -> impl Iterator<Item = Cell> {
-        let FullRegistration { registration, answers, .. } = full;
+        let FullRegistration { registration, answers, user, .. } = full;
         let (card, details) = (registration.card, registration.details);
-        let person = card.person;
+        let person = card.registrant(&user);
+        let owner = user.user_id;
         let time =
             |at: Option<Instant>| at.map_or(Cell::Empty, |at| Cell::Time(self.zone.local(at)));
         let text =
@@ -275,18 +278,18 @@ impl Columns<'_> {
             Cell::Text(card.state.code().to_owned()),
             Cell::Text(person.last_name.to_string()),
             Cell::Text(person.name.to_string()),
-            Cell::Text(person.email.to_string()),
+            text(person.email.as_ref().map(Email::as_str)),
             person.phone.map_or(Cell::Empty, |phone| Cell::Phone(phone.to_string())),
             text(self.committees.get(&person.committee_id).map(String::as_str)),
             time(Some(card.created_at)),
             time(details.confirmed_at),
             text(details.reason.as_ref().map(Prose::as_str)),
-            text(card.language.as_ref().map(Language::code)),
+            Cell::Text(card.language.code().to_owned()),
             text(details.note.as_ref().map(Prose::as_str)),
         ];
         let answer = move |id: &QuestionId| {
             let answer = answers.iter().find(|answer| answer.question_id == *id);
-            answer.map_or(Cell::Empty, |answer| self.cell(answer, (card.user_id, files)))
+            answer.map_or(Cell::Empty, |answer| self.cell(answer, (owner, files)))
         };
         fixed.into_iter().chain(self.questions.iter().map(answer))
     }

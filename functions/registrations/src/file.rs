@@ -4,7 +4,12 @@ use std::time::Duration;
 
 use axum::extract::State;
 use common::{ApiResult, ErrorCode, Now, Path, Verified, ok};
-use domain::{CourseId, QuestionId, UserId, file::FileView};
+use domain::{
+    CourseId, QuestionId, UserId,
+    audit::{Action, AuditedAction, values},
+    file::FileView,
+};
+use identity::random;
 use serde::Serialize;
 use storage::file_key;
 
@@ -17,6 +22,7 @@ pub(crate) struct FileResponse {
     file: FileView,
 }
 
+/// Writers see it while the registration and the account of its person are active, and their look is audited.
 pub(crate) async fn show(
     State(registrations): State<Registrations>,
     Now(now): Now,
@@ -24,11 +30,25 @@ pub(crate) async fn show(
     Path((course, user, question)): Path<(CourseId, UserId, QuestionId)>,
 ) -> ApiResult<FileResponse> {
     let seen = registrations.seen((course, user), &person).await?;
+    let is_open = seen.full.registration.card.state.is_active() && seen.full.user.is_active;
+    if !seen.is_own && !is_open {
+        return Err(ErrorCode::FileNotFound.into());
+    }
     let mut answers = seen.full.answers.iter();
     let answer = answers.find(|answer| answer.question_id == question);
     let id = answer.and_then(|answer| answer.file()).ok_or(ErrorCode::FileNotFound)?;
     let file = registrations.store.ready_files([id]).await?.remove(&id);
     let file = file.filter(|file| file.user_id == user).ok_or(ErrorCode::FileNotFound)?;
+    if !seen.is_own {
+        // Before the link, which the response contains.
+        let (action, summary) = (Action::RegistrationFileRead, &seen.course.course.summary);
+        let values = values([("questionID", question.to_string().into())]);
+        let card = &seen.full.registration.card;
+        let audited = AuditedAction::of_registration(action, summary, card, values);
+        let mut tx = registrations.store.transaction();
+        tx.record_audit(&audited.by(&person.user, random::id(now), now));
+        tx.commit().await?.expect_committed()?;
+    }
     let (key, name, kind) = (file_key(id), file.name.as_str(), file.content_type.code());
     let url = registrations.bucket.link(&key, name, kind, LINK_LIFE, now)?;
     ok(FileResponse { file: file.view(Some(url)) })

@@ -2,15 +2,15 @@
 
 use axum::extract::State;
 use common::{
-    ApiResult, Listed, Paging, Path, QueryInput, Viewer, choice, course_rights::writable, input,
-    ok, rights::WriteCourses, text,
+    ApiError, ApiResult, ErrorCode, InvalidValue, Listed, Paging, Path, QueryInput, Viewer, choice,
+    course_rights::writable, input, ok, rights::WriteCourses, text,
 };
 use domain::{
-    CourseId, Prose, folded,
-    registration::{ListOrder, RegistrationState, Seats},
+    Constraint, CourseId, Line, UserId, folded,
+    registration::{ListOrder, RegistrationCard, RegistrationState, Seats},
 };
 use serde::Serialize;
-use store::RegistrationOrder;
+use store::{Page, RegistrationOrder};
 
 use crate::{Registrations, view::CardView};
 
@@ -19,8 +19,8 @@ input! {
         /// `None` lists all states.
         state: Option<RegistrationState> = nullable("state", choice),
         order: Option<ListOrder> = nullable("order", choice),
-        /// The beginning of the last name.
-        start: Option<Prose<100>> = nullable("q", text),
+        /// The beginning of the last name; lists by name.
+        start: Option<Line<100>> = nullable("q", text),
     }
 }
 
@@ -45,6 +45,11 @@ impl From<Seats> for Counts {
     }
 }
 
+/// The only order of a list that `q` narrows.
+fn by_name() -> Constraint {
+    Constraint::allowed([ListOrder::Name.code()])
+}
+
 /// A page costs the same, however many people are registered.
 pub(crate) async fn list(
     State(registrations): State<Registrations>,
@@ -54,11 +59,15 @@ pub(crate) async fn list(
     QueryInput(request): QueryInput<ListQuery>,
 ) -> ApiResult<ListResponse> {
     let ListQuery { state, order, start } = request;
-    let order = match order {
-        Some(ListOrder::Name) => {
+    let order = match (order, start) {
+        (Some(ListOrder::Number), Some(_)) => {
+            let invalid = InvalidValue { code: ErrorCode::FieldValue, constraint: by_name() };
+            return Err(ApiError::field("order", invalid));
+        }
+        (None, None) | (Some(ListOrder::Number), None) => RegistrationOrder::Number,
+        (_, start) => {
             RegistrationOrder::Name(start.map_or_else(String::new, |start| folded(start.as_str())))
         }
-        Some(ListOrder::Number) | None => RegistrationOrder::Number,
     };
     let list = paging.open(&registrations.cursors, (id, state, &order))?;
     let course = registrations.course(id, &viewer.person, writable).await?;
@@ -68,6 +77,14 @@ pub(crate) async fn list(
         store.registrations(id, &states, &order, position, list.limit),
         store.seats(id)
     )?;
-    let page = page.map(|card| CardView::new(card, &course.questions));
+    let users: Vec<UserId> = page.items.iter().map(|card| card.user_id).collect();
+    let files = page.items.iter().flat_map(|card| card.answered.values().flatten().copied());
+    let (users, files) = tokio::try_join!(store.accounts(&users), store.ready_files(files))?;
+    let view = |card: RegistrationCard| {
+        let user = users.get(&card.user_id)?;
+        Some(CardView::new(card, user, &course.required, &files))
+    };
+    let items = page.items.into_iter().filter_map(view).collect();
+    let page = Page { items, last: page.last };
     ok(ListResponse { list: list.listed("registrations", page)?, counts: seats.into() })
 }

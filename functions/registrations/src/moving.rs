@@ -5,7 +5,7 @@ use std::future::Future;
 
 use common::{ApiError, ErrorCode};
 use domain::{
-    Instant,
+    Instant, UserId,
     audit::{Action, AuditValues, AuditedAction},
     registration::{
         Party, Reason, Registration, RegistrationEvent, RegistrationNotice, RegistrationState,
@@ -13,20 +13,18 @@ use domain::{
     user::User,
 };
 use identity::random;
-use store::{FullCourse, Part, PersonRule, SeatRule, Transaction};
+use store::{CourseTerms, Part, SeatRule, Transaction};
 
 use crate::{Registrations, access::Seen, view::RegistrationResponse};
 
 /// A change of state.
 pub(crate) struct Move<'a> {
-    pub(crate) course: &'a FullCourse,
+    pub(crate) course: &'a CourseTerms,
     /// The registered person.
     pub(crate) user: &'a User,
     pub(crate) before: Option<&'a Registration>,
     pub(crate) after: &'a Registration,
     pub(crate) rule: SeatRule,
-    /// [`PersonRule::changes`].
-    pub(crate) changes: Option<u64>,
     pub(crate) event: RegistrationEvent,
     /// The place on the waiting list that the message names.
     pub(crate) position: Option<u32>,
@@ -43,15 +41,29 @@ pub(crate) struct Decision {
 }
 
 impl Registrations {
+    /// # Errors
+    /// `REGISTRATIONS_LIMIT_MESSAGE` when `user` has as many active registrations, for courses that are not over, as a person
+    /// can have.
+    pub(crate) async fn require_few_registrations(
+        &self,
+        user: UserId,
+        now: Instant,
+    ) -> Result<(), ApiError> {
+        match self.store.active_registrations(user, self.max_active, now).await? {
+            active if active < self.max_active => Ok(()),
+            _ => Err(ErrorCode::RegistrationsLimit.into()),
+        }
+    }
+
     /// The transaction of `change`.
     ///
     /// # Errors
     /// When the message cannot be sealed.
     pub(crate) fn moved(&self, change: &Move<'_>, now: Instant) -> Result<Transaction, ApiError> {
-        let Move { course, user, before, after, rule, changes, event, position } = *change;
+        let Move { course, user, before, after, rule, event, position } = *change;
         let mut tx = self.store.transaction();
-        let person = PersonRule { max_active: self.max_active, changes };
-        tx.move_registration(before, after, rule, person);
+        let id = course.course.summary.course_id;
+        tx.move_registrations(id, &[(before, after)], rule, self.max_active);
         let (summary, settings) = (&course.course.summary, &course.settings);
         let mut notice = RegistrationNotice::new(event, after, summary, settings, user);
         notice.position = position;
@@ -76,7 +88,7 @@ impl Registrations {
         let attempt = || async {
             let (mut seen, decision) = decide().await?;
             let tx = match decision {
-                Some(decision) => self.decided(&mut seen, decision, actor, now).await?,
+                Some(decision) => self.decided(&mut seen, decision, actor, now)?,
                 None => self.store.transaction(),
             };
             Ok::<_, ApiError>((tx, seen))
@@ -87,7 +99,7 @@ impl Registrations {
         Ok(self.response(seen).await?)
     }
 
-    async fn decided(
+    fn decided(
         &self,
         seen: &mut Seen,
         Decision { state, reason, rule, event, action }: Decision,
@@ -95,12 +107,14 @@ impl Registrations {
         now: Instant,
     ) -> Result<Transaction, ApiError> {
         let (course, before) = (&seen.course, &seen.full.registration);
-        let user = self.store.user(before.card.user_id).await?;
-        let user = &user.ok_or(ErrorCode::RegistrationNotFound)?;
+        let user = &seen.full.user;
+        if user.erased_at.is_some() {
+            return Err(ErrorCode::RegistrationNotFound.into());
+        }
         let party = if action.is_some() { Party::Committee } else { Party::Person };
-        let after = before.moved(state, party, reason, now);
-        let (before, changes, position) = (Some(before), None, None);
-        let change = Move { course, user, before, after: &after, rule, changes, event, position };
+        let after = before.named(user).moved(state, party, reason, now);
+        let (before, position) = (Some(before), None);
+        let change = Move { course, user, before, after: &after, rule, event, position };
         let mut tx = self.moved(&change, now)?;
         let summary = &course.course.summary;
         if rule == SeatRule::AddedSeat {

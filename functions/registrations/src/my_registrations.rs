@@ -4,7 +4,7 @@ use axum::extract::State;
 use common::{ApiResult, Listed, Paging, QueryInput, Verified, choice, input, ok};
 use domain::{
     CourseId,
-    registration::{Party, Registration, RegistrationState, RegistrationView},
+    registration::{Party, Registration, RegistrationState, RegistrationView, ViewContext},
 };
 use futures_util::future::try_join_all;
 use store::Page;
@@ -24,19 +24,29 @@ pub(crate) async fn list(
     paging: Paging,
     QueryInput(request): QueryInput<ListQuery>,
 ) -> ApiResult<Listed<RegistrationView>> {
-    let (store, user) = (&registrations.store, person.user.user_id);
+    let (store, user) = (&registrations.store, &person.user);
     let list = paging.open(&registrations.cursors, request.state)?;
     let states = request.state.map_or_else(|| RegistrationState::ALL.to_vec(), |state| vec![state]);
-    let page = store.registrations_of(user, &states, list.position(), list.limit).await?;
+    let page = store.registrations_of(user.user_id, &states, list.position(), list.limit).await?;
     let ids: Vec<CourseId> = page.items.iter().map(|one| one.card.course_id).collect();
     let positions = page.items.iter().map(|one| store.position(&one.card));
-    let (courses, positions) = tokio::try_join!(store.full_courses(&ids), try_join_all(positions))?;
+    let files = page.items.iter().flat_map(|one| one.card.answered.values().flatten().copied());
+    let (courses, positions, files) = tokio::try_join!(
+        store.terms_of_courses(&ids),
+        try_join_all(positions),
+        store.ready_files(files)
+    )?;
     let view = |(registration, position): (Registration, Option<usize>)| {
         let course = courses.get(&registration.card.course_id)?;
-        let (summary, questions) = (&course.course.summary, &course.questions);
-        let (settings, reader) = (&course.settings, Party::Person);
-        let view = RegistrationView::new(registration, summary, questions, settings, reader);
-        Some(view.at(position))
+        let context = ViewContext {
+            user,
+            course: &course.course.summary,
+            settings: &course.settings,
+            required: &course.required,
+            files: &files,
+            reader: Party::Person,
+        };
+        Some(RegistrationView::new(registration, &context).at(position))
     };
     let items = page.items.into_iter().zip(positions).filter_map(view).collect();
     ok(list.listed("registrations", Page { items, last: page.last })?)

@@ -8,7 +8,8 @@ use common::{
 use domain::{
     CourseId, Instant, Patch, QuestionId, UserId,
     audit::{Action, AuditedAction, values},
-    registration::{Clearing, Note, Party, Registration, answered},
+    course::Language,
+    registration::{Clearing, Note, Party, Registration, answered, form_language},
 };
 use identity::random;
 use serde_json::Value;
@@ -25,6 +26,8 @@ input! {
     /// All answers fit also when each letter is escaped.
     pub(crate) struct UpdateRegistrationRequest: 262_144 {
         answers: Given = group(given),
+        /// That of the questions, while there are no answers.
+        language: Option<Language> = optional("language", text),
         /// Read by [`note`](Self::note), because only writers of the course may set it.
         note: Option<Value> = raw("note"),
         version: Option<u64> = optional("version", integer(0..=u64::MAX)),
@@ -49,11 +52,12 @@ pub(crate) async fn show(
     Verified(person): Verified,
     Path(ids): Ids,
 ) -> ApiResult<RegistrationResponse> {
-    let seen = registrations.seen(ids, &person).await?;
+    let seen = registrations.seen_with_questions(ids, &person).await?;
     ok(registrations.response(seen).await?)
 }
 
-/// Answers that the request does not name stay as they are.
+/// Answers that the request does not name stay as they are. The person of a registration that is not active can still take
+/// answers back.
 pub(crate) async fn change(
     State(registrations): State<Registrations>,
     Now(now): Now,
@@ -62,15 +66,15 @@ pub(crate) async fn change(
     Input(request): Input<UpdateRegistrationRequest>,
 ) -> ApiResult<RegistrationResponse> {
     let change = || async {
-        let mut seen = registrations.seen(ids, &person).await?;
+        let mut seen = registrations.seen_with_questions(ids, &person).await?;
         let party = seen.party(&person)?;
         let after = registrations.changed(&seen, &request, party, now).await?;
         let mut tx = registrations.store.transaction();
-        if let Some(FullRegistration { registration, answers, answers_version }) = after {
-            let before = &seen.full.registration;
-            tx.change_registration(before, &registration);
+        if let Some(after) = after {
+            let (before, registration) = (&seen.full.registration, &after.registration);
+            tx.change_registration(before, registration);
             if !request.answers.is_empty() {
-                tx.set_answers(&registration, &answers, answers_version);
+                tx.set_answers(registration, &after.answers, after.answers_version);
             }
             if party == Party::Committee {
                 let (action, course) = (Action::RegistrationUpdated, &seen.course.course.summary);
@@ -81,7 +85,7 @@ pub(crate) async fn change(
                 let audited = AuditedAction::of_registration(action, course, &before.card, values);
                 tx.record_audit(&audited.by(&person.user, random::id(now), now));
             }
-            seen.full = FullRegistration { registration, answers, answers_version };
+            seen.full = after;
         }
         Ok::<_, ApiError>((tx, seen))
     };
@@ -101,36 +105,59 @@ impl Registrations {
         party: Party,
         now: Instant,
     ) -> Result<Option<FullRegistration>, ApiError> {
-        let FullRegistration { registration, answers, answers_version } = &seen.full;
-        let (card, course) = (&registration.card, &seen.course);
+        let FullRegistration { registration, answers: stored, answers_version, user } = &seen.full;
+        let (card, summary) = (&registration.card, &seen.course.course.summary);
         let is_committee = party == Party::Committee;
-        let note = if is_committee { request.note() } else { Ok(Patch::Absent) };
-        let (note, invalid) = match note {
-            Ok(note) => (note, None),
-            Err(invalid) => (Patch::Absent, Some(FieldError::new("note", invalid))),
-        };
-        let form = (course.questions.as_slice(), card.language.as_ref());
-        let clearing = if is_committee { Clearing::Any } else { Clearing::Absent };
-        let given = &request.answers;
-        let answers =
-            self.merged_answers(card.user_id, form, answers, given, clearing, invalid).await?;
-        if !card.state.is_active() {
-            return Err(ErrorCode::RegistrationEnded.into());
+        let (mut note, mut invalid) = (Patch::Absent, None);
+        if is_committee {
+            match request.note() {
+                Ok(given) => note = given,
+                Err(error) => invalid = Some(FieldError::new("note", error)),
+            }
         }
-        if !is_committee && course.course.summary.has_started(now) {
+        let given = &request.answers;
+        let questions = seen.questions.as_deref().unwrap_or_default();
+        let wanted = request.language.as_ref().filter(|_| stored.is_empty());
+        let language = match wanted {
+            None => Ok(card.language.clone()),
+            wanted => form_language(questions, wanted, &summary.language),
+        };
+        let language = language.unwrap_or_else(|error| {
+            invalid.get_or_insert(FieldError::new("language", error));
+            card.language.clone()
+        });
+        let clearing = match card.state.is_active() && !is_committee {
+            true => Clearing::Absent,
+            false => Clearing::Any,
+        };
+        let form = (questions, &language);
+        let answers =
+            self.merged_answers(card.user_id, form, stored, given, clearing, invalid).await?;
+        if !card.state.is_active() {
+            let is_cleared =
+                |id: &QuestionId| answers.iter().all(|answer| answer.question_id != *id);
+            let only_clears = !given.is_empty() && given.answers.keys().all(is_cleared);
+            if !seen.is_own || !only_clears || !note.is_absent() {
+                return Err(ErrorCode::RegistrationEnded.into());
+            }
+        } else if !is_committee && summary.has_started(now) {
             return Err(ErrorCode::EditClosed.into());
         }
         if request.version.is_some_and(|version| version != card.version) {
             return Err(ErrorCode::VersionConflict.into());
         }
-        if given.is_empty() && note.is_absent() {
+        if given.is_empty() && note.is_absent() && language == card.language {
             return Ok(None);
         }
-        let registration = registration.changed(now, |after: &mut Registration| {
-            after.card.answered = answered(&answers);
+        // Without given answers, the stored ones may be of another moment than the registration.
+        let registration = registration.named(user).changed(now, |after: &mut Registration| {
+            if !given.is_empty() {
+                after.card.answered = answered(&answers);
+            }
+            after.card.language = language;
             note.apply(&mut after.details.note);
         });
-        let answers_version = *answers_version;
-        Ok(Some(FullRegistration { registration, answers, answers_version }))
+        let (answers_version, user) = (*answers_version, user.clone());
+        Ok(Some(FullRegistration { registration, answers, answers_version, user }))
     }
 }

@@ -73,9 +73,9 @@ pub(crate) async fn replace(
 ) -> ApiResult<SettingsResponse> {
     let actor = &writer.person.user;
     let replace = || async {
-        let full = registrations.course(id, &writer.person, changeable).await?;
-        let course = full.course.summary;
-        if full.settings.cancelled_at.is_some() {
+        let terms = registrations.course(id, &writer.person, changeable).await?;
+        let (course, before) = (terms.course.summary, terms.settings);
+        if before.cancelled_at.is_some() {
             return Err(ErrorCode::CourseCancelled.into());
         }
         if request.version.is_some_and(|version| version != course.version) {
@@ -83,8 +83,8 @@ pub(crate) async fn replace(
         }
         let after = RegistrationSettings { updated_at: Some(now), ..request.settings.clone() };
         let mut tx = registrations.store.transaction();
-        tx.set_registration_settings(&course, &after, now);
-        let audited = AuditedAction::of_registration_settings(&course, &full.settings, &after);
+        tx.set_registration_settings(&course, &before, &after, now);
+        let audited = AuditedAction::of_registration_settings(&course, &before, &after);
         tx.record_audit(&audited.by(actor, random::id(now), now));
         Ok::<_, ApiError>((tx, (after, course.version + 1)))
     };

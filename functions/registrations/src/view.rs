@@ -1,12 +1,14 @@
 //! Registrations as responses show them.
 
+use std::collections::HashMap;
+
 use domain::{
-    Instant, UserId,
+    FileId, Instant, UserId,
     course::Language,
-    question::Question,
-    registration::{
-        Party, Registrant, RegistrationCard, RegistrationState, RegistrationView, missing,
-    },
+    file::File,
+    question::RequiredQuestion,
+    registration::{Party, Registrant, RegistrationCard, RegistrationState, RegistrationView},
+    user::User,
 };
 use serde::Serialize;
 use store::StoreError;
@@ -29,7 +31,7 @@ pub(crate) struct CardView {
     state: RegistrationState,
     #[serde(flatten)]
     person: Registrant,
-    language: Option<Language>,
+    language: Language,
     missing: usize,
     created_at: Instant,
     updated_at: Instant,
@@ -37,14 +39,20 @@ pub(crate) struct CardView {
 }
 
 impl CardView {
-    /// The view of `card`, for a course with `questions`.
-    pub(crate) fn new(card: RegistrationCard, questions: &[Question]) -> Self {
-        let missing = missing(questions, card.language.as_ref(), &card.answered).len();
+    /// The view of `card` of `user`, for a course with the `required` questions. `files` are those of the answers that are
+    /// ready.
+    pub(crate) fn new(
+        card: RegistrationCard,
+        user: &User,
+        required: &[RequiredQuestion],
+        files: &HashMap<FileId, File>,
+    ) -> Self {
+        let (person, missing) = (card.registrant(user), card.missing(required, files).len());
         Self {
             user_id: card.user_id,
             number: card.number,
             state: card.state,
-            person: card.person,
+            person,
             language: card.language,
             missing,
             created_at: card.created_at,
@@ -57,9 +65,9 @@ impl CardView {
 impl Registrations {
     /// The response with the whole registration `seen`.
     pub(crate) async fn response(&self, seen: Seen) -> Result<RegistrationResponse, StoreError> {
-        let Seen { course, full, is_writer, .. } = seen;
+        let Seen { course, questions, full, is_writer, .. } = seen;
         let reader = if is_writer { Party::Committee } else { Party::Person };
-        let registration = self.store.registration_view(&course, full, reader).await?;
+        let registration = self.store.registration_view(&course, questions, full, reader).await?;
         Ok(RegistrationResponse { registration })
     }
 }

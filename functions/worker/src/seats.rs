@@ -1,5 +1,7 @@
 //! What follows from the seats of a course: promotes people who wait, ends registrations of a course that is cancelled or
 //! begins, and deletes personal data when its time is over. Nothing else promotes people, so that their order is kept.
+//!
+//! All of it is done in pieces of at most a few seconds, so that no course holds up the others: what is left is due at once.
 
 use std::time::Duration;
 
@@ -8,7 +10,7 @@ use domain::{
     CommitteeId, CourseId, Instant, UserId,
     course::{CourseState, CourseSummary},
     registration::{
-        Party, Registrant, Registration, RegistrationCard, RegistrationEvent, RegistrationNotice,
+        Party, Registration, RegistrationCard, RegistrationEvent, RegistrationNotice,
         RegistrationState,
         RegistrationState::{Cancelled, Confirmed, Expired, Pending, Waitlisted},
         Seats,
@@ -18,174 +20,202 @@ use domain::{
 use futures_util::{StreamExt, TryStreamExt, stream};
 use runtime::Error;
 use store::{
-    CommitOutcome, CourseList, FullCourse, PersonRule, RegistrationOrder, SeatRule, StoreError,
-    all_pages,
+    CommitOutcome, CourseList, CourseTerms, RegistrationOrder, SeatRule, StoreError, Waiting,
 };
+use tokio::time::Instant as Monotonic;
 
 use crate::{Services, Worker};
 
-/// Registrations that are read at once.
-const PAGE: u16 = 100;
-/// People who are promoted in one step. Each promotion changes the seats, and that record starts the next step.
-const STEP: usize = 20;
+/// How long one piece of work begins transactions.
+const PIECE: Duration = Duration::from_secs(4);
+/// Registrations that are read at once, with their accounts.
+const PAGE: u16 = 50;
+/// Registrations that one transaction moves. Each has four parts at most, and a transaction a hundred
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>).
+const MOVES: usize = 24;
+/// Registrations of an erased person, each for a course of its own, that one piece of work changes.
+const ERASED: u16 = 25;
 /// How long personal data of registrations is kept after the end of a course.
 pub(crate) struct Retention {
     pub(crate) answers: Duration,
     pub(crate) cards: Duration,
 }
 
+/// Registrations of people with active accounts, as they were read.
+type Registrants = Vec<(Registration, User)>;
+
 impl Worker {
     /// Does what is left to do with the seats of the course `id`, and makes them due when there will be more.
     pub(crate) async fn process_seats(&self, id: CourseId) -> Result<(), Error> {
         let Services { store, clock, .. } = &*self.0;
-        let now = clock.now();
-        for _ in 0..STEP {
+        let ends = Monotonic::now() + PIECE;
+        loop {
+            let now = clock.now();
             // Before the course, whose changes raise the revision.
             let seats = store.seats(id).await?;
-            let Some(full) = store.full_course(id).await? else {
+            let Some(terms) = store.course_terms(id).await? else {
                 return Ok(());
             };
-            let course = &full.course.summary;
-            let is_over = full.settings.cancelled_at.is_some() && seats.active() > 0
-                || course.has_started(now) && seats.waiting + seats.pending > 0;
-            let has_more = if is_over {
-                self.end_registrations(&full, now).await?;
-                true
-            } else {
-                self.promote_first(&full, &seats, now).await?
+            let has_more = match ending(&terms, &seats, now) {
+                Some(ending) => {
+                    self.end_registrations(&terms, &ending, ends).await?;
+                    true
+                }
+                None => self.promote(&terms, &seats, now).await?,
             };
-            if !has_more {
-                let old = self.delete_old_data(course, now).await?;
-                let next = self.next_work(course, &seats, now).into_iter().chain(old).min();
-                return Ok(store.reschedule_seats(id, &seats, next).await?);
+            if has_more && Monotonic::now() < ends {
+                continue;
             }
+            let next = match has_more {
+                true => Some(now),
+                false => self.next_work(&terms.course.summary, &seats, now, ends).await?,
+            };
+            return Ok(store.reschedule_seats(id, &seats, next).await?);
         }
-        Ok(())
     }
 
-    /// When something is to do next if nobody changes the seats: at the start of the course while somebody waits, and when
-    /// the time of answers and cards is over. `None` if no one ever registered.
-    fn next_work(&self, course: &CourseSummary, seats: &Seats, now: Instant) -> Option<Instant> {
-        if !seats.registered {
-            return None;
+    /// Deletes data whose time is over, and returns when something is to do next if nobody changes the seats: when those who
+    /// wait lose their registrations, and when the time of answers and cards is over. `None` if no one ever registered.
+    async fn next_work(
+        &self,
+        course: &CourseSummary,
+        seats: &Seats,
+        now: Instant,
+        ends: Monotonic,
+    ) -> Result<Option<Instant>, Error> {
+        if seats.registered == 0 {
+            return Ok(None);
         }
         let Retention { answers, cards } = self.0.retention;
         let end = course.end().unwrap_or(course.updated_at);
-        let start = course.start_at.filter(|_| seats.waiting + seats.pending > 0);
-        let times = [start, Some(end.after(answers)), Some(end.after(cards))];
-        times.into_iter().flatten().filter(|time| *time > now).min()
+        let old = self.delete_old_data(course, now, ends).await?;
+        let expiry = seats.expiry(course).filter(|_| seats.waiting + seats.pending > 0);
+        let times = [expiry, Some(end.after(answers)), Some(end.after(cards))];
+        Ok(times.into_iter().flatten().filter(|time| *time > now).chain(old).min())
     }
 
-    /// Promotes the first person who waits and whose account is active, if a seat is free and promotion is allowed.
-    /// Returns whether there may be more to do.
-    async fn promote_first(
+    /// Promotes the first people who wait and whose accounts are active, if seats are free and promotion is allowed. Returns
+    /// whether there may be more to do.
+    async fn promote(
         &self,
-        full: &FullCourse,
+        terms: &CourseTerms,
         seats: &Seats,
         now: Instant,
     ) -> Result<bool, Error> {
         let store = &self.0.store;
-        let course = &full.course.summary;
+        let course = &terms.course.summary;
         let is_allowed = course.state == CourseState::Published
-            && full.settings.cancelled_at.is_none()
+            && terms.settings.cancelled_at.is_none()
             && !course.has_started(now);
         if !is_allowed || !seats.has_room() || seats.waiting == 0 {
             return Ok(false);
         }
-        let committee = store.committee(course.committee_id).await?;
-        if committee.is_none_or(|committee| !committee.is_active) {
+        let free = seats.free().map_or(MOVES, |free| MOVES.min(free as usize));
+        let (committee, mut first) = tokio::try_join!(
+            store.committee(course.committee_id),
+            self.first_waiting(course.course_id, free)
+        )?;
+        if first.is_empty() || committee.is_none_or(|committee| !committee.is_active) {
             return Ok(false);
         }
-        let Some((user, before)) = self.first_waiting(course.course_id).await? else {
-            return Ok(false);
-        };
-        let after = before.moved(Confirmed, Party::System, None, now);
-        let rule = SeatRule::Promotion { revision: seats.revision };
+        first.truncate(free);
+        let promoted = |before: &Registration| before.moved(Confirmed, Party::System, None, now);
+        let (rule, event) = (SeatRule::Promotion(*seats), RegistrationEvent::Promoted);
         // If a condition has failed, the next step reads again.
-        self.commit_move(full, &user, (&before, &after), rule, RegistrationEvent::Promoted).await?;
+        self.commit_moves(terms, &first, (rule, event), promoted).await?;
         Ok(true)
     }
 
-    /// The first person on the waiting list whose account is active.
-    async fn first_waiting(&self, id: CourseId) -> Result<Option<(User, Registration)>, Error> {
+    /// The first people on the waiting list whose accounts are active: all, or at least `count`.
+    async fn first_waiting(&self, id: CourseId, count: usize) -> Result<Registrants, StoreError> {
         let store = &self.0.store;
-        let mut position = None;
+        let (mut found, mut position) = (Vec::new(), None);
         loop {
             let page = store.waiting_list(id, position.as_deref(), PAGE).await?;
-            for waiting in page.items {
-                let user = store.user(waiting.user_id).await?.filter(|user| user.is_active);
-                let Some(user) = user else { continue };
-                let registration = store.registration(id, waiting.user_id).await?;
-                let registration = registration.filter(|one| one.card.state == Waitlisted);
-                if let Some(registration) = registration {
-                    return Ok(Some((user, registration)));
+            let users: Vec<UserId> = page.items.iter().map(|one: &Waiting| one.user_id).collect();
+            let mut registrants = store.registrants(id, &users).await?;
+            registrants.retain(|(one, user)| one.card.state == Waitlisted && user.is_active);
+            found.append(&mut registrants);
+            position = page.last;
+            if found.len() >= count || position.is_none() {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Ends registrations for a course that is cancelled, or that has started while they waited, until none is listed or the
+    /// time of this piece of work `ends`.
+    async fn end_registrations(
+        &self,
+        terms: &CourseTerms,
+        ending: &Ending,
+        ends: Monotonic,
+    ) -> Result<(), Error> {
+        let Services { store, clock, .. } = &*self.0;
+        let id = terms.course.summary.course_id;
+        let (order, mut position, mut has_ended) = (RegistrationOrder::Number, None, false);
+        loop {
+            let page =
+                store.registrations(id, ending.states, &order, position.as_deref(), PAGE).await?;
+            let users: Vec<UserId> = page.items.iter().map(|card| card.user_id).collect();
+            let mut registrants = store.registrants(id, &users).await?;
+            registrants.retain(|(one, _)| ending.states.contains(&one.card.state));
+            for some in registrants.chunks(MOVES) {
+                let now = clock.now();
+                let ended = |before: &Registration| match ending.event {
+                    RegistrationEvent::CourseCancelled => {
+                        let reason = terms.settings.cancel_reason.clone();
+                        before.moved(Cancelled, Party::Committee, reason, now)
+                    }
+                    _ => before.moved(Expired, Party::System, None, now),
+                };
+                let rule = (SeatRule::Ending { revision: ending.revision }, ending.event);
+                if !self.commit_moves(terms, some, rule, ended).await? {
+                    // Something has changed since it was read.
+                    return Ok(());
                 }
+                has_ended = true;
             }
             position = page.last;
-            if position.is_none() {
-                return Ok(None);
+            if position.is_none() || Monotonic::now() >= ends {
+                break;
             }
         }
-    }
-
-    /// Ends a page of registrations for a course that is cancelled, or that has started while they waited.
-    async fn end_registrations(&self, full: &FullCourse, now: Instant) -> Result<(), Error> {
-        let store = &self.0.store;
-        let id = full.course.summary.course_id;
-        let is_cancelled = full.settings.cancelled_at.is_some();
-        let states =
-            if is_cancelled { &RegistrationState::ACTIVE[..] } else { &[Pending, Waitlisted] };
-        let order = RegistrationOrder::Number;
-        let page = store.registrations(id, states, &order, None, PAGE).await?;
-        let ended = stream::iter(page.items).map(|card| async move {
-            let before = store.registration(id, card.user_id).await?;
-            let Some(before) = before.filter(|one| states.contains(&one.card.state)) else {
-                return Ok(false);
-            };
-            let Some(user) = store.user(card.user_id).await? else { return Ok(false) };
-            let (after, event) = if is_cancelled {
-                let reason = full.settings.cancel_reason.clone();
-                let after = before.moved(Cancelled, Party::Committee, reason, now);
-                (after, RegistrationEvent::CourseCancelled)
-            } else {
-                (before.moved(Expired, Party::System, None, now), RegistrationEvent::Expired)
-            };
-            self.commit_move(full, &user, (&before, &after), SeatRule::None, event).await
-        });
-        // The seats are in each transaction, so more at once would only conflict.
-        let ended: Vec<bool> = ended.buffer_unordered(2).try_collect().await?;
-        if ended.contains(&true) {
-            return Ok(());
-        }
         // The index does not list yet who is left.
-        Err(StoreError::UpdateConflict.into())
+        if has_ended { Ok(()) } else { Err(StoreError::UpdateConflict.into()) }
     }
 
-    /// Moves the registration of `user` from one state to another, with the message. Returns whether it did.
-    pub(crate) async fn commit_move(
+    /// Moves the registrations of `some` people in one transaction, with their messages. Returns whether it did.
+    async fn commit_moves(
         &self,
-        full: &FullCourse,
-        user: &User,
-        (before, after): (&Registration, &Registration),
-        rule: SeatRule,
-        event: RegistrationEvent,
+        terms: &CourseTerms,
+        some: &[(Registration, User)],
+        (rule, event): (SeatRule, RegistrationEvent),
+        moved: impl Fn(&Registration) -> Registration,
     ) -> Result<bool, Error> {
         let Services { store, outbox, .. } = &*self.0;
-        let (course, settings) = (&full.course.summary, &full.settings);
-        let notice = RegistrationNotice::new(event, after, course, settings, user);
+        let (course, settings) = (&terms.course.summary, &terms.settings);
+        let after: Vec<Registration> =
+            some.iter().map(|(before, user)| moved(&before.named(user))).collect();
+        let moves: Vec<_> =
+            some.iter().zip(&after).map(|((before, _), after)| (Some(before), after)).collect();
         let mut tx = store.transaction();
-        tx.move_registration(Some(before), after, rule, PersonRule::NONE);
-        tx.send(&outbox.notify_registration(user, after, notice, after.card.updated_at)?);
+        tx.move_registrations(course.course_id, &moves, rule, u64::MAX);
+        for ((_, user), after) in some.iter().zip(&after) {
+            let notice = RegistrationNotice::new(event, after, course, settings, user);
+            tx.send(&outbox.notify_registration(user, after, notice, after.card.updated_at)?);
+        }
         Ok(tx.commit().await? == CommitOutcome::Committed)
     }
 
     /// Deletes the answers, and later the personal data, of registrations whose time is over: it begins with the end of the
     /// course, without one with its last change, but not before the registration. Every step can be repeated. Returns when the
-    /// next one's time is over.
+    /// time of the next one is over: `now` if there are more once the time of this piece of work `ends`.
     async fn delete_old_data(
         &self,
         course: &CourseSummary,
         now: Instant,
+        ends: Monotonic,
     ) -> Result<Option<Instant>, Error> {
         let Retention { answers, cards } = self.0.retention;
         let first = course.end().unwrap_or(course.updated_at);
@@ -198,26 +228,26 @@ impl Worker {
         loop {
             let (id, states) = (course.course_id, &RegistrationState::ALL);
             let page = store.registrations(id, states, &order, position.as_deref(), PAGE).await?;
-            let times = page
-                .items
-                .iter()
-                .flat_map(|card| [answers, cards].map(|time| begin(card).after(time)));
+            let is_old = |card: &RegistrationCard| {
+                begin(card).after(answers) <= now && !card.answered.is_empty()
+                    || begin(card).after(cards) <= now && !card.is_anonymous
+            };
+            let times = page.items.iter();
+            let times = times.flat_map(|card| [answers, cards].map(|time| begin(card).after(time)));
             next = times.filter(|time| *time > now).chain(next).min();
-            let old = page.items.into_iter().filter(|card| begin(card).after(answers) <= now);
+            let old = page.items.into_iter().filter(is_old);
             let cleared = stream::iter(old).map(|card| async move {
                 let Some(before) = store.registration(id, card.user_id).await? else {
                     return Ok(());
                 };
-                let begin = begin(&before.card);
-                if now < begin.after(answers) {
-                    return Ok(());
-                }
-                self.clear(&before, begin.after(cards) <= now, now).await
+                self.clear(&before, begin(&card).after(cards) <= now, now).await
             });
             cleared.buffer_unordered(AT_ONCE).try_collect::<()>().await?;
             position = page.last;
             if position.is_none() {
                 return Ok(next);
+            } else if Monotonic::now() >= ends {
+                return Ok(Some(now));
             }
         }
     }
@@ -226,16 +256,17 @@ impl Worker {
     /// in them. Returns whether there are more.
     pub(crate) async fn erase_registrations(&self, id: UserId) -> Result<bool, Error> {
         let Services { store, clock, .. } = &*self.0;
-        let page = store.registrations_of(id, &RegistrationState::ALL, None, PAGE).await?;
+        let page = store.registrations_of(id, &RegistrationState::ALL, None, ERASED).await?;
         for listed in page.items {
-            let now = clock.now();
-            let Some(mut before) = store.registration(listed.card.course_id, id).await? else {
+            let (course, now) = (listed.card.course_id, clock.now());
+            let Some(mut before) = store.registration(course, id).await? else {
                 continue;
             };
             if before.card.state.is_active() {
                 let after = before.moved(Cancelled, Party::System, None, now);
                 let mut tx = store.transaction();
-                tx.move_registration(Some(&before), &after, SeatRule::None, PersonRule::NONE);
+                let moves = [(Some(&before), &after)];
+                tx.move_registrations(course, &moves, SeatRule::None, u64::MAX);
                 tx.commit().await?.or_conflict()?;
                 before = after;
             }
@@ -244,66 +275,34 @@ impl Worker {
         Ok(page.last.is_some())
     }
 
-    /// Copies the account `id` to its registrations for courses that have not ended, and promotes people for the courses
-    /// that it waits for: it may be active again.
-    pub(crate) async fn copy_account(&self, id: UserId) -> Result<(), Error> {
-        let Services { store, clock, .. } = &*self.0;
-        let now = clock.now();
-        // Before the account: a change in between makes the work due again.
-        let Some(copy) = store.account_copy(id, now).await? else {
-            return Ok(());
-        };
-        let Some(user) = store.user(id).await? else {
-            return Ok(store.finish_copy(id, &copy, now).await?);
-        };
-        let person = Registrant::from(&user);
-        let states = &RegistrationState::ALL;
-        let listed =
-            all_pages(
-                |at| async move { store.registrations_of(id, states, at.as_deref(), PAGE).await },
-            );
-        for listed in listed.await? {
-            let course = listed.card.course_id;
-            let Some(before) = store.registration(course, id).await? else { continue };
-            if before.card.person != person {
-                self.copy_person(&before, &person, now).await?;
-            }
-            if before.card.state == Waitlisted && user.is_active {
-                self.process_seats(course).await?;
-            }
-        }
-        Ok(store.finish_copy(id, &copy, now).await?)
-    }
-
-    async fn copy_person(
-        &self,
-        before: &Registration,
-        person: &Registrant,
-        now: Instant,
-    ) -> Result<(), Error> {
+    /// Makes the seats of all courses that the user `id` waits for due: their account is active again.
+    pub(crate) async fn promote_where_waiting(&self, id: UserId) -> Result<(), Error> {
         let store = &self.0.store;
-        let course = store.course(before.card.course_id).await?;
-        if course.is_none_or(|course| course.summary.end().is_some_and(|end| end <= now)) {
+        let Some(reactivation) = store.reactivation(id).await? else {
             return Ok(());
-        }
-        let after = before.changed(now, |after| after.card.person = person.clone());
-        let mut tx = store.transaction();
-        tx.change_registration(before, &after);
-        Ok(tx.commit().await?.or_conflict()?)
+        };
+        self.wake_seats(reactivation.courses.clone()).await?;
+        Ok(store.finish_reactivation(&reactivation).await?)
     }
 
-    /// Promotes people who wait for published courses of the committee `id`, which is active again.
+    /// Makes the seats of a page of the published courses of the committee `id`, which is active again, due.
     pub(crate) async fn promote_in_committee(&self, id: CommitteeId) -> Result<(), Error> {
-        let store = &self.0.store;
-        let Some(due_at) = store.reopening(id).await? else {
+        let Services { store, clock, .. } = &*self.0;
+        let Some(reopening) = store.reopening(id).await? else {
             return Ok(());
         };
         let list = &[CourseList::OfCommittee(id, CourseState::Published)];
-        let courses = all_pages(|at| async move { store.courses(list, at.as_deref(), PAGE).await });
-        for course in courses.await? {
-            self.process_seats(course.summary.course_id).await?;
-        }
-        Ok(store.finish_reopening(id, due_at).await?)
+        let page = store.courses(list, reopening.position.as_deref(), PAGE).await?;
+        let courses = page.items.iter().map(|course| course.summary.course_id).collect();
+        self.wake_seats(courses).await?;
+        Ok(store.continue_reopening(&reopening, page.last, clock.now()).await?)
+    }
+
+    async fn wake_seats(&self, courses: Vec<CourseId>) -> Result<(), Error> {
+        let Services { store, clock, .. } = &*self.0;
+        let woken = stream::iter(courses)
+            .map(|course| async move { store.wake_seats(course, clock.now()).await.map(|_| ()) });
+        Ok(woken.buffer_unordered(AT_ONCE).try_collect::<()>().await?)
     }
 
     async fn clear(
@@ -312,19 +311,41 @@ impl Worker {
         is_anonymous: bool,
         now: Instant,
     ) -> Result<(), Error> {
-        let erased = Registrant::erased(before.card.user_id, before.card.person.committee_id);
-        let erased = erased.map_err(|_| "the details of an erased account are malformed")?;
-        let after = if is_anonymous {
-            before.anonymised(erased, now)
-        } else {
-            before.changed(now, |after| after.card.answered.clear())
+        let is_cleared = before.card.answered.is_empty();
+        let after = match is_anonymous {
+            true if before.card.is_anonymous && is_cleared => return Ok(()),
+            true => before
+                .anonymised(now)
+                .map_err(|_| "the names of an erased account are malformed")?,
+            false if is_cleared => return Ok(()),
+            false => before.changed(now, |after| after.card.answered.clear()),
         };
-        let is_cleared = after.card.person == before.card.person && before.card.answered.is_empty();
-        if is_cleared {
-            return Ok(());
-        }
         let mut tx = self.0.store.transaction();
         tx.clear_registration(before, &after, is_anonymous);
         Ok(tx.commit().await?.or_conflict()?)
+    }
+}
+
+/// How the registrations for a course end.
+struct Ending {
+    /// Those that end.
+    states: &'static [RegistrationState],
+    event: RegistrationEvent,
+    /// [`Seats::revision`]: neither a date nor the state of the course has changed since they were decided on.
+    revision: u64,
+}
+
+/// Whether registrations for the course end at `now`, because it is cancelled or has begun.
+fn ending(terms: &CourseTerms, seats: &Seats, now: Instant) -> Option<Ending> {
+    let revision = seats.revision;
+    let has_expired = seats.expiry(&terms.course.summary).is_some_and(|expiry| expiry <= now);
+    if terms.settings.cancelled_at.is_some() && seats.active() > 0 {
+        let (states, event) = (&RegistrationState::ACTIVE, RegistrationEvent::CourseCancelled);
+        Some(Ending { states, event, revision })
+    } else if has_expired && seats.waiting + seats.pending > 0 {
+        let event = RegistrationEvent::Expired;
+        Some(Ending { states: &[Pending, Waitlisted], event, revision })
+    } else {
+        None
     }
 }

@@ -28,8 +28,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 use storage::{Bucket, file_key, upload_key};
 use store::{
-    CommitOutcome, NewUser, Outbound, PersonRule, Reservation, SeatRule, Setup, Store, Transaction,
-    chunk_pk,
+    CommitOutcome, NewUser, Outbound, Reservation, SeatRule, Setup, Store, Transaction, chunk_pk,
 };
 
 use self::records::all;
@@ -252,8 +251,9 @@ async fn add_registrations(store: &Store, people: &[User], now: Instant) -> Resu
         let id = own.course_id;
         let Some(full) = store.full_course(id).await? else { continue };
         let (course, questions) = (&full.course.summary, &full.questions);
-        let (settings, language) = (own.settings(now)?, Some(&course.language));
-        commit(store, |tx| tx.set_registration_settings(course, &settings, now)).await?;
+        let (settings, language) = (own.settings(now)?, &course.language);
+        commit(store, |tx| tx.set_registration_settings(course, &full.settings, &settings, now))
+            .await?;
         for Registered { user_id, state, answers } in own.people {
             let Some(user) = people.iter().find(|user| user.user_id == user_id) else { continue };
             let (answers, errors) = merged(questions, language, &[], &answers, Clearing::Any);
@@ -262,10 +262,10 @@ async fn add_registrations(store: &Store, people: &[User], now: Instant) -> Resu
             }
             let place = (store.next_number(id).await?, state);
             let mut registration = Registration::new(None, id, user, place, now);
-            registration.card.language = language.cloned();
+            registration.card.language = language.clone();
             registration.card.answered = answered(&answers);
             commit(store, |tx| {
-                tx.move_registration(None, &registration, SeatRule::None, PersonRule::NONE);
+                tx.move_registrations(id, &[(None, &registration)], SeatRule::None, u64::MAX);
                 tx.set_answers(&registration, &answers, 0);
             })
             .await?;

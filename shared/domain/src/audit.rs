@@ -57,6 +57,8 @@ pub enum Action {
     RegistrationCancelled,
     /// The committee changed answers or the note of a registration.
     RegistrationUpdated,
+    /// The committee opened a file that answers a question.
+    RegistrationFileRead,
     /// The registrations for a course were exported.
     RegistrationsExported,
     /// A course was cancelled.

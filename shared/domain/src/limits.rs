@@ -61,7 +61,7 @@ limits! {
     /// Exports of an account, because each of them may read and store many megabytes.
     EXPORT "export" 10 HOUR;
     /// The same for exports of the registrations for a course, per account.
-    REGISTRATIONS_EXPORT "registrations-export" 10 HOUR;
+    REGISTRATIONS_EXPORT "registrations-export" 30 HOUR;
     /// Codes of one kind per account, besides one per interval.
     CODES_QUARTER_HOUR "MessagesPerQuarterHour" 3 QUARTER_HOUR;
     /// The same, in a day.

@@ -91,6 +91,27 @@ pub struct Question {
     pub created_at: Instant,
 }
 
+/// A question that requires an answer: what lists of registrations need of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequiredQuestion {
+    /// The question's identifier.
+    #[serde(rename = "questionID")]
+    pub question_id: QuestionId,
+    /// Its language.
+    pub language: Language,
+}
+
+/// The required ones of `questions`, in their order.
+pub fn required(questions: &[Question]) -> Vec<RequiredQuestion> {
+    let required = questions.iter().filter(|question| question.wording.required);
+    let of = |question: &Question| RequiredQuestion {
+        question_id: question.question_id,
+        language: question.wording.language.clone(),
+    };
+    required.map(of).collect()
+}
+
 /// `questions` of a course, with their positions.
 pub fn placed(questions: Vec<Question>) -> Vec<PlacedQuestion> {
     questions

@@ -6,25 +6,34 @@ mod notice;
 mod settings;
 mod view;
 
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use self::answers::missing;
 pub use self::{
-    answers::{Answer, AnswerError, Clearing, answered, form_language, merged, missing},
+    answers::{Answer, AnswerError, Clearing, answered, form_language, merged},
     availability::{Availability, Status},
     notice::{RegistrationEvent, RegistrationNotice},
     settings::{Audience, Mode, RegistrationSettings},
-    view::RegistrationView,
+    view::{RegistrationView, ViewContext},
 };
 use crate::{
-    CommitteeId, CourseId, E164, Email, Instant, Name, Prose, QuestionId, UserId, ValueError,
+    CommitteeId, CourseId, E164, Email, FileId, Instant, Name, Prose, QuestionId, UserId,
+    ValueError,
     choice::{choice, codes},
-    course::Language,
+    course::{CourseSummary, Language},
+    file::File,
+    question::RequiredQuestion,
     user::User,
 };
 
-/// Highest number of a registration in one course.
-pub const MAX_NUMBER: u64 = 50_000;
+/// Most registrations for one course, active or not; each person has one.
+pub const MAX_REGISTRATIONS: u32 = 50_000;
 /// Most registrations of one person for one course, one after the other.
 pub const MAX_TIMES: u32 = 10;
 /// Most places of a waiting list that are counted.
@@ -109,46 +118,21 @@ codes! {
     }
 }
 
-/// What a registration copies of the account, so that lists need no second read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What registrations show of the account of their person, as it is when they are read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Registrant {
     /// First name.
     pub name: Name,
     /// Last name.
     pub last_name: Name,
-    /// E-mail address.
-    pub email: Email,
-    /// Phone number; `None` if the account has none.
+    /// E-mail address; `None` of an erased account and after the retention period.
+    pub email: Option<Email>,
+    /// Phone number; `None` also if the account has none.
     pub phone: Option<E164>,
     /// Committee of the account.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
-}
-
-impl Registrant {
-    /// What is shown of the account `user` in `committee_id` after its erasure. Parsing does not fail in practice.
-    pub fn erased(user: UserId, committee_id: CommitteeId) -> Result<Self, ValueError> {
-        Ok(Self {
-            name: "Compte".parse()?,
-            last_name: "supprimé".parse()?,
-            email: format!("{user}@erased.invalid").parse()?,
-            phone: None,
-            committee_id,
-        })
-    }
-}
-
-impl From<&User> for Registrant {
-    fn from(user: &User) -> Self {
-        Self {
-            name: user.name.clone(),
-            last_name: user.last_name.clone(),
-            email: user.email.clone(),
-            phone: (!user.phone.number.is_empty()).then(|| E164::from(&user.phone)),
-            committee_id: user.committee_id,
-        }
-    }
 }
 
 /// The part of a registration that lists contain.
@@ -165,19 +149,59 @@ pub struct RegistrationCard {
     pub number: u64,
     /// State.
     pub state: RegistrationState,
-    /// The person's account.
-    #[serde(flatten)]
-    pub person: Registrant,
-    /// Language of the answered questions; `None` if the course had no questions.
-    pub language: Option<Language>,
-    /// The questions that have an answer.
-    pub answered: Vec<QuestionId>,
+    /// First name at the last change of the registration; lists are ordered by it after the last name.
+    pub name: Name,
+    /// Last name at that time.
+    pub last_name: Name,
+    /// Whether the personal data was deleted at the end of its retention period.
+    pub is_anonymous: bool,
+    /// Language of the questions that the person answers.
+    pub language: Language,
+    /// The questions that have an answer, with the file if that is one.
+    pub answered: BTreeMap<QuestionId, Option<FileId>>,
     /// When the person registered, the last time.
     pub created_at: Instant,
     /// Time of the last change.
     pub updated_at: Instant,
     /// Number of changes; guards concurrent updates.
     pub version: u64,
+}
+
+impl RegistrationCard {
+    /// What is shown of the account `user` of the person.
+    pub fn registrant(&self, user: &User) -> Registrant {
+        let (name, last_name) = match self.is_anonymous {
+            true => (&self.name, &self.last_name),
+            false => (&user.name, &user.last_name),
+        };
+        let is_shown = !self.is_anonymous && user.erased_at.is_none();
+        Registrant {
+            name: name.clone(),
+            last_name: last_name.clone(),
+            email: is_shown.then(|| user.email.clone()),
+            phone: (is_shown && !user.phone.number.is_empty()).then(|| E164::from(&user.phone)),
+            committee_id: user.committee_id,
+        }
+    }
+
+    /// Whether `file`, one of `ready` files, can answer a question of this registration.
+    pub fn is_usable(&self, file: FileId, ready: &HashMap<FileId, File>) -> bool {
+        ready.get(&file).is_some_and(|file| file.user_id == self.user_id)
+    }
+
+    /// The ids of the `required` questions of its language that have no answer. A file counts only if it is usable, one of
+    /// `ready` files.
+    pub fn missing(
+        &self,
+        required: &[RequiredQuestion],
+        ready: &HashMap<FileId, File>,
+    ) -> Vec<QuestionId> {
+        let is_answered = |id: &QuestionId| {
+            let answer = self.answered.get(id);
+            answer.is_some_and(|file| file.is_none_or(|file| self.is_usable(file, ready)))
+        };
+        missing(required, &self.language, is_answered)
+    }
 }
 
 /// The fields of a registration that lists of a course leave out.
@@ -230,7 +254,8 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// The registration of `user` for `course_id`, which follows `before` if the person was registered already.
+    /// The registration of `user` for `course_id`, which follows `before` if the person was registered already, in the
+    /// default language and without answers.
     pub fn new(
         before: Option<&Self>,
         course_id: CourseId,
@@ -245,9 +270,11 @@ impl Registration {
             number,
             // Replaced by `moved`.
             state,
-            person: user.into(),
-            language: None,
-            answered: Vec::new(),
+            name: user.name.clone(),
+            last_name: user.last_name.clone(),
+            is_anonymous: false,
+            language: Language::default(),
+            answered: BTreeMap::new(),
             created_at: now,
             updated_at: now,
             version: before.map_or(0, |before| before.card.version),
@@ -260,6 +287,15 @@ impl Registration {
         let history = before.map(|before| before.history.clone()).unwrap_or_default();
         let from = before.map(|before| before.card.state);
         Self { card, details, history }.moved_from(from, state, Party::Person, None, now)
+    }
+
+    /// The same with the present names of its person, `user`. Every change that knows the account begins with this.
+    #[must_use]
+    pub fn named(&self, user: &User) -> Self {
+        let mut named = self.clone();
+        named.card.name.clone_from(&user.name);
+        named.card.last_name.clone_from(&user.last_name);
+        named
     }
 
     /// The registration in the state `to`, with a higher version and one entry more in its history.
@@ -307,16 +343,17 @@ impl Registration {
         after
     }
 
-    /// The registration without personal data. `person` is that of an erased account.
-    #[must_use]
-    pub fn anonymised(&self, person: Registrant, now: Instant) -> Self {
-        self.changed(now, |registration| {
-            registration.card.person = person;
-            registration.card.answered.clear();
+    /// The registration without personal data. Parsing the names that it shows instead does not fail in practice.
+    pub fn anonymised(&self, now: Instant) -> Result<Self, ValueError> {
+        let (name, last_name) = ("Compte".parse()?, "supprimé".parse()?);
+        Ok(self.changed(now, |registration| {
+            let card = &mut registration.card;
+            (card.name, card.last_name, card.is_anonymous) = (name, last_name, true);
+            card.answered.clear();
             let details = &mut registration.details;
             (details.reason, details.note, details.consent_hash) = (None, None, None);
             registration.history.clear();
-        })
+        }))
     }
 
     /// The id of the message about the last change of state: a UUID v5 (RFC 9562 §5.5) of course, person and version, so
@@ -340,13 +377,20 @@ pub struct Seats {
     /// Number of seats; `None` without a limit.
     #[serde(rename = "seats")]
     pub capacity: Option<u32>,
-    /// Number of changes of settings, course state and question types, none of which a registration may overlook.
+    /// Number of changes of settings, course state, start and question types, none of which a registration may overlook.
     pub revision: u64,
     /// Number of all changes.
     pub changes: u64,
-    /// Whether anybody has ever registered.
-    pub registered: bool,
+    /// Number of people who have ever registered.
+    pub registered: u32,
+    /// When the start of the course was changed last while it was published.
+    #[serde(rename = "startChangedAt")]
+    pub start_changed_at: Option<Instant>,
 }
+
+/// How long after a change of the start nobody loses their registration because the course has begun: the new date may be a
+/// mistake.
+const GRACE: Duration = Duration::from_secs(600);
 
 impl Seats {
     /// The number of seats that are not taken; `None` without a limit.
@@ -359,14 +403,21 @@ impl Seats {
         self.free() != Some(0)
     }
 
-    /// Where a newcomer or an approved person gets: a seat if one is free and nobody waits, else the waiting list if
-    /// fewer than `waitlist_limit` are on it.
-    pub fn place(&self, waitlist_limit: u32) -> Option<RegistrationState> {
+    /// Where a newcomer or an approved person gets: a seat if one is free and nobody waits, else the waiting list. Its limit,
+    /// `None` if there is no list, holds only while no seat is free: people who wait nevertheless cannot be promoted, and take
+    /// nobody's place.
+    pub fn place(&self, waitlist_limit: Option<u32>) -> Option<RegistrationState> {
         if self.has_room() && self.waiting == 0 {
-            Some(RegistrationState::Confirmed)
-        } else {
-            (self.waiting < waitlist_limit).then_some(RegistrationState::Waitlisted)
+            return Some(RegistrationState::Confirmed);
         }
+        let limit = waitlist_limit?;
+        (self.has_room() || self.waiting < limit).then_some(RegistrationState::Waitlisted)
+    }
+
+    /// When registrations without a seat for `course` end; `None` if it has no dates.
+    pub fn expiry(&self, course: &CourseSummary) -> Option<Instant> {
+        let start = course.start()?;
+        Some(self.start_changed_at.map_or(start, |changed| start.max(changed.after(GRACE))))
     }
 
     /// Active registrations.

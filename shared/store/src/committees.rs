@@ -10,6 +10,15 @@ use crate::{
     write::Write,
 };
 
+/// The promotion of people who wait for courses of a committee that is active again, in steps.
+#[derive(Debug, Clone)]
+pub struct Reopening {
+    committee: CommitteeId,
+    /// The position in the list of its courses up to which it was done.
+    pub position: Option<String>,
+    due_at: i64,
+}
+
 impl Store {
     /// The committee `id`, active or not. What is only for active committees reads it; a condition check in the
     /// transaction would make all concurrent transactions of one committee conflict
@@ -42,21 +51,38 @@ impl Store {
         self.cards(&keys::committees(), position, limit, Order::Ascending).await
     }
 
-    /// When the seats of all courses of the committee `id` were made due, if they are.
-    pub async fn reopening(&self, id: CommitteeId) -> Result<Option<i64>, StoreError> {
+    /// What is left to do because the committee `id` is active again, if something is.
+    pub async fn reopening(&self, id: CommitteeId) -> Result<Option<Reopening>, StoreError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Reopened {
             due_at: Option<i64>,
+            reopened_to: Option<String>,
         }
         let item: Option<Reopened> = self.get(&keys::committee(id)).await?;
-        Ok(item.and_then(|item| item.due_at))
+        Ok(item.and_then(|Reopened { due_at, reopened_to: position }| {
+            Some(Reopening { committee: id, position, due_at: due_at? })
+        }))
     }
 
-    /// Records that the seats of all courses of the committee `id`, which were made due at `due_at`, were handled.
-    pub async fn finish_reopening(&self, id: CommitteeId, due_at: i64) -> Result<(), StoreError> {
-        let update = Write::at(&keys::committee(id)).when("dueAt = :at").number(":at", due_at);
-        self.apply(update.expression("REMOVE duePk, dueAt")).await?;
+    /// Records that the courses of `reopening` up to `position` were handled, all of them if it is `None`. What is left is due
+    /// at `now`. Does nothing when the committee became active once more since it was read.
+    pub async fn continue_reopening(
+        &self,
+        reopening: &Reopening,
+        position: Option<String>,
+        now: Instant,
+    ) -> Result<(), StoreError> {
+        let key = keys::committee(reopening.committee);
+        let update = Write::at(&key).when("dueAt = :at").number(":at", reopening.due_at);
+        let update = match position {
+            Some(position) => update
+                .expression("SET dueAt = :now, reopenedTo = :position")
+                .number(":now", now.unix_milliseconds())
+                .text(":position", &position),
+            None => update.expression("REMOVE duePk, dueAt, reopenedTo"),
+        };
+        self.apply(update).await?;
         Ok(())
     }
 
@@ -93,6 +119,7 @@ impl Transaction {
             {
                 update = update.set(&[&name], value);
             }
+            update = update.unset(&["reopenedTo"]);
         }
         self.update(Part::Committee, update);
     }

@@ -39,10 +39,11 @@ pub use accounts::{
     users::{Credentials, EmailOwner, NewUser},
 };
 pub use audits::AuditList;
+pub use committees::Reopening;
 use courses::words;
 pub use courses::{
     CourseList,
-    questions::{FullCourse, questions_fit},
+    questions::{CourseTerms, FullCourse, questions_fit},
 };
 pub use engine::{
     due::{DeadLetter, Due},
@@ -63,7 +64,7 @@ pub use messages::{
     sms_lists::Senders,
 };
 pub use registrations::{
-    AccountCopy, FullRegistration, PersonRule, SeatRule, Standing, answers_fit,
+    FullRegistration, Reactivation, SeatRule, Standing, answers_fit,
     lists::{RegistrationOrder, Waiting},
 };
 pub use setup::Setup;

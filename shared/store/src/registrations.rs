@@ -1,22 +1,24 @@
 //! Registrations: the transaction of every change of state, with the seats of the course and the lists.
 
-mod account;
 pub(crate) mod lists;
+mod registered;
 mod seats;
 
 use domain::{
     CourseId, UserId,
-    registration::{Answer, Registration, RegistrationState, RegistrationState::Waitlisted, Seats},
+    registration::{Answer, Registration, RegistrationState::Waitlisted, Seats},
+    user::User,
 };
 use serde::{Deserialize, Serialize};
 
-use self::seats::seats_moved;
-pub use self::{account::AccountCopy, seats::SeatRule};
+pub use self::{registered::Reactivation, seats::SeatRule};
+use self::{registered::Registered, seats::seats_moved};
 use crate::{
     Part, Store, StoreError, Transaction,
+    accounts::users::unless_erased,
     keys::{self, IndexKey, Key},
     retry::Retries,
-    table::{Item, read},
+    table::{Item, card, read},
     write::Write,
 };
 
@@ -36,12 +38,16 @@ impl StoredAnswers {
     }
 }
 
-/// Whether a registration can have `answers`: at most 65,536 bytes of JSON.
+/// Whether a registration can have `answers`: their values have at most 65,536 bytes of JSON, and with the questions as they
+/// were asked they fit into an item
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html#limits-items>).
 pub fn answers_fit(answers: &[Answer]) -> bool {
-    serde_json::to_vec(answers).is_ok_and(|json| json.len() <= 65_536)
+    let values: usize = answers.iter().map(|answer| answer.value.get().len()).sum();
+    let all = serde_json::to_vec(answers).map_or(usize::MAX, |json| json.len());
+    values <= 65_536 && all <= 390_000
 }
 
-/// A registration with its answers.
+/// A registration with its answers and the account of its person.
 #[derive(Debug, Clone)]
 pub struct FullRegistration {
     /// The registration.
@@ -50,6 +56,8 @@ pub struct FullRegistration {
     pub answers: Vec<Answer>,
     /// The version under which the answers were written; 0 without any.
     pub answers_version: u64,
+    /// The account, which may be erased.
+    pub user: User,
 }
 
 /// What decides whether a person can register for a course.
@@ -59,47 +67,26 @@ pub struct Standing {
     pub seats: Seats,
     /// The person's registration, active or not.
     pub own: Option<FullRegistration>,
-    /// The number of the person's active registrations for all courses.
+    /// The number of the person's active registrations for all courses, also for those that are over.
     pub active: u64,
-    /// The number of changes of the person's account that registrations copy.
-    pub changes: u64,
-}
-
-/// What must hold for the person of a change of state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PersonRule {
-    /// The most active registrations afterwards.
-    pub max_active: u64,
-    /// [`Standing::changes`], if the registration copies the account.
-    pub changes: Option<u64>,
-}
-
-impl PersonRule {
-    /// Nothing must hold.
-    pub const NONE: Self = Self { max_active: u64::MAX, changes: None };
 }
 
 fn full(
     registration: Option<Item>,
     answers: Option<Item>,
+    user: Option<User>,
 ) -> Result<Option<FullRegistration>, StoreError> {
     let stored: Option<StoredAnswers> = read(answers)?;
     let (answers_version, answers) =
         stored.map(StoredAnswers::read).transpose()?.unwrap_or_default();
-    Ok(read(registration)?.map(|registration| FullRegistration {
+    let registration: Option<Registration> = read(registration)?;
+    let found = registration.zip(user);
+    Ok(found.map(|(registration, user)| FullRegistration {
         registration,
         answers,
         answers_version,
+        user,
     }))
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Registered {
-    active: u64,
-    changes: u64,
-    #[serde(rename = "dueAt")]
-    due_at: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -118,20 +105,20 @@ impl Store {
     }
 
     /// What decides whether `user` can register for `course`.
-    pub async fn standing(&self, course: CourseId, user: UserId) -> Result<Standing, StoreError> {
+    pub async fn standing(&self, course: CourseId, user: &User) -> Result<Standing, StoreError> {
+        let id = user.user_id;
         let keys = [
             keys::seats(course),
-            keys::registration(course, user),
-            keys::answers(course, user),
-            keys::registered(user),
+            keys::registration(course, id),
+            keys::answers(course, id),
+            keys::registered(id),
         ];
         let [seats, registration, answers, registered] = self.get_each(keys).await?;
         let registered: Registered = read(registered)?.unwrap_or_default();
         Ok(Standing {
             seats: read(seats)?.unwrap_or_default(),
-            own: full(registration, answers)?,
-            active: registered.active,
-            changes: registered.changes,
+            own: full(registration, answers, Some(user.clone()))?,
+            active: registered.courses.len() as u64,
         })
     }
 
@@ -141,24 +128,43 @@ impl Store {
         course: CourseId,
         user: UserId,
     ) -> Result<Option<FullRegistration>, StoreError> {
-        let keys = [keys::registration(course, user), keys::answers(course, user)];
-        let [registration, answers] = self.get_each(keys).await?;
-        full(registration, answers)
+        Ok(self.full_registrations(course, &[user]).await?.pop())
     }
 
-    /// The registrations of `users`, at most 50, for `course` with their answers; without those that do not exist.
+    /// The registrations of `users`, at most 33, for `course` with their answers; without those that do not exist.
     pub async fn full_registrations(
         &self,
         course: CourseId,
         users: &[UserId],
     ) -> Result<Vec<FullRegistration>, StoreError> {
-        let keys =
-            |user: &UserId| [keys::registration(course, *user), keys::answers(course, *user)];
+        let keys = |user: &UserId| {
+            [keys::registration(course, *user), keys::answers(course, *user), keys::user(*user)]
+        };
         let keys: Vec<Key> = users.iter().flat_map(keys).collect();
         let mut items = self.get_all(&keys).await?.into_iter();
         let mut found = Vec::new();
-        while let (Some(registration), Some(answers)) = (items.next(), items.next()) {
-            found.extend(full(registration, answers)?);
+        while let (Some(registration), Some(answers), Some(user)) =
+            (items.next(), items.next(), items.next())
+        {
+            found.extend(full(registration, answers, card(user)?)?);
+        }
+        Ok(found)
+    }
+
+    /// The registrations of `users`, at most 50, for `course` with their accounts, in that order; without those that do not
+    /// exist, and those of erased accounts.
+    pub async fn registrants(
+        &self,
+        course: CourseId,
+        users: &[UserId],
+    ) -> Result<Vec<(Registration, User)>, StoreError> {
+        let keys = |user: &UserId| [keys::registration(course, *user), keys::user(*user)];
+        let keys: Vec<Key> = users.iter().flat_map(keys).collect();
+        let mut items = self.get_all(&keys).await?.into_iter();
+        let mut found = Vec::new();
+        while let (Some(registration), Some(user)) = (items.next(), items.next()) {
+            let user = unless_erased(read(user)?);
+            found.extend(read(registration)?.zip(user));
         }
         Ok(found)
     }
@@ -178,21 +184,32 @@ impl Store {
 }
 
 impl Transaction {
-    /// Writes the registration `after`, which follows `before`, with everything that changes with its state: the seats,
-    /// the waiting list, and the person's number of active registrations. The conditions fail when the registration has
-    /// changed since `before` was read (`Part::Registration`), `rule` does not hold (`Part::Seats`), or `person` does not
-    /// (`Part::Registered`).
-    pub fn move_registration(
+    /// Writes the registrations `after`, which follow `before`, all for the course `id`, with everything that changes with
+    /// their states: the seats, the waiting list, and the active registrations of each person. The conditions fail when a
+    /// registration has changed since `before` was read (`Part::Registration`), `rule` does not hold (`Part::Seats`), or a
+    /// person would have more than `max_active` active registrations (`Part::Registered`).
+    pub fn move_registrations(
+        &mut self,
+        id: CourseId,
+        moves: &[(Option<&Registration>, &Registration)],
+        rule: SeatRule,
+        max_active: u64,
+    ) {
+        // First, so that its condition is the one that is reported.
+        self.update(Part::Seats, seats_moved(id, moves, rule));
+        for (before, after) in moves {
+            self.move_registration(*before, after, max_active);
+        }
+    }
+
+    fn move_registration(
         &mut self,
         before: Option<&Registration>,
         after: &Registration,
-        rule: SeatRule,
-        person: PersonRule,
+        max_active: u64,
     ) {
         let card = &after.card;
-        let (from, to) = (before.map(|before| before.card.state), card.state);
         self.put_registration(before, after, true);
-        self.update(Part::Seats, seats_moved(card.course_id, from, to, rule, card.updated_at));
         let listed = |registration: Option<&Registration>| {
             let card = &registration.filter(|one| one.card.state == Waitlisted)?.card;
             Some(keys::place(card.course_id, card.number))
@@ -205,24 +222,10 @@ impl Transaction {
                 self.put_new(Part::Other, put);
             }
         }
-        let is_active = |state: RegistrationState| i32::from(state.is_active());
-        let added = is_active(to) - from.map_or(0, is_active);
-        if added != 0 {
-            let count = Write::at(&keys::registered(card.user_id))
-                .expression("ADD active :added")
-                .number(":added", added);
-            let count = match added {
-                1 => count
-                    .when("(attribute_not_exists(active) OR active < :max)")
-                    .number(":max", person.max_active),
-                _ => count,
-            };
-            let count = match person.changes {
-                None => count,
-                Some(0) => count.and("attribute_not_exists(changes)"),
-                Some(changes) => count.and("changes = :changes").number(":changes", changes),
-            };
-            self.update(Part::Registered, count);
+        match (before.is_some_and(|before| before.card.state.is_active()), card.state.is_active()) {
+            (false, true) => self.add_registered(card.user_id, card.course_id, max_active),
+            (true, false) => self.remove_registered(card.user_id, card.course_id),
+            _ => {}
         }
     }
 

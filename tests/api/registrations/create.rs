@@ -65,7 +65,7 @@ async fn registration_is_refused_for_the_first_reason() {
     course.set(json!({ "mode": "AUTOMATIC", "audience": "COMMITTEE" })).await.expect_ok();
     let elsewhere = course.world.another_committee("Ailleurs", true).await;
     let stranger = course.world.person(NewPerson::with(Profile::Member).of(elsewhere)).await;
-    course.register(&stranger).await.expect_error(ErrorCode::Forbidden);
+    course.register(&stranger).await.expect_error(ErrorCode::RegistrationAudience);
     course.register(&member).await.expect_success(Message::RegistrationConfirmed);
     let to_draft = format!("/courses/{}/to-draft", course.id);
     course.trainer.post(&to_draft, json!({})).await.expect_ok();

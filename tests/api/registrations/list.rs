@@ -1,11 +1,11 @@
 use common::ErrorCode;
 use domain::{
-    CourseId, Profile, UserId,
+    CourseId, Profile,
     registration::{Registration, RegistrationState::Waitlisted},
     user::User,
 };
 use serde_json::{Value, json};
-use store::{PersonRule, SeatRule};
+use store::SeatRule;
 use tests::expect_fields;
 
 use super::{Course, automatic};
@@ -47,17 +47,15 @@ async fn registrations_are_listed_by_number_or_name_in_every_state() {
 async fn page_and_counts_cost_the_same_beside_few_and_many_registrations() {
     let course = Course::with(automatic(0, 10_000)).await;
     let (store, now) = (&course.world.setup().store, course.world.clock().now());
-    let user = course.world.unhashed_account(Profile::Member).await;
     let mut costs = Vec::new();
     for count in [25, 200] {
         let id: CourseId = course.id.parse().unwrap();
         while store.seats(id).await.unwrap().waiting < count {
             let number = store.next_number(id).await.unwrap();
-            let mut someone = user.clone();
-            someone.user_id = UserId::new(identity::random::id(now));
-            let registration = Registration::new(None, id, &someone, (number, Waitlisted), now);
+            let user = course.world.unhashed_account(Profile::Member).await;
+            let registration = Registration::new(None, id, &user, (number, Waitlisted), now);
             let mut tx = store.transaction();
-            tx.move_registration(None, &registration, SeatRule::None, PersonRule::NONE);
+            tx.move_registrations(id, &[(None, &registration)], SeatRule::None, u64::MAX);
             tx.commit().await.unwrap().expect_committed().unwrap();
         }
         course.world.cloud().settle();

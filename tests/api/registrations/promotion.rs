@@ -127,41 +127,18 @@ async fn account_or_committee_that_is_active_again_is_promoted() {
 }
 
 #[tokio::test]
-async fn changed_account_is_copied_until_the_course_has_ended() {
+async fn account_is_shown_as_it_is_when_the_registration_is_read() {
     let course = Course::with(automatic(5, 0)).await;
     let (member, _) = course.registered().await;
-    let rename = async |name: &str| {
-        let path = format!("/users/{}", member.user().user_id);
-        member.put(&path, json!({ "name": name })).await.expect_ok();
-        course.world.deliver().await;
-        course.seen(&member).await["person"]["name"].clone()
-    };
-    assert_eq!(rename("Rim").await, "Rim");
-    let listed = course.trainer.get(&course.path("?order=name")).await.expect_ok();
-    assert_eq!(listed["registrations"][0]["name"], "Rim");
-    course.world.clock().advance(super::DAY * 12);
-    let member = course.world.signed_in(member.user().clone()).await;
     let path = format!("/users/{}", member.user().user_id);
-    member.put(&path, json!({ "name": "Sana" })).await.expect_ok();
-    course.world.deliver().await;
-    assert_eq!(course.seen(&member).await["person"]["name"], "Rim");
-}
-
-#[tokio::test]
-async fn account_is_copied_to_a_registration_that_the_index_listed_late() {
-    let course = Course::with(automatic(5, 0)).await;
-    course.world.cloud().settle();
-    let stale = Fault { delay_ms: Some(600_000), ..Fault::new(Mode::Stale) };
-    course.world.inject_fault(stale.on("Query"));
-    let (member, _) = course.registered().await;
-    let path = format!("/users/{}", member.user().user_id);
-    member.put(&path, json!({ "name": "Rim" })).await.expect_ok();
-    course.world.deliver_early().await;
-    course.world.clear_faults();
-    assert_eq!(course.seen(&member).await["person"]["name"], "Amina");
-    course.world.clock().advance(Duration::from_secs(60));
-    course.world.sweep().await;
-    assert_eq!(course.seen(&member).await["person"]["name"], "Rim");
+    for name in ["Rim", "Sana"] {
+        member.put(&path, json!({ "name": name, "lastName": "Zribi" })).await.expect_ok();
+        assert_eq!(course.seen(&member).await["person"]["name"], name);
+        let listed = course.trainer.get(&course.path("?order=name")).await.expect_ok();
+        assert_eq!(listed["registrations"][0]["name"], name);
+        let none = course.trainer.get(&course.path("?q=zribi")).await.expect_ok();
+        assert_eq!(none["registrations"], json!([]), "listed by the name at the last change");
+    }
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ async fn capacity_below_the_confirmed_people_is_refused() {
 }
 
 #[tokio::test]
-async fn join_info_is_shown_to_confirmed_people_and_writers_only() {
+async fn join_info_of_a_course_is_for_its_writers_and_confirmed_people() {
     let mut settings = automatic(1, 5);
     settings["joinInfo"] = json!("https://meet.example.org/123456789");
     let course = Course::with(settings).await;
@@ -57,7 +57,8 @@ async fn join_info_is_shown_to_confirmed_people_and_writers_only() {
     let (waiting, other) = course.registered().await;
     let info = json!("https://meet.example.org/123456789");
     assert_eq!(json!([own["joinInfo"], other["joinInfo"]]), json!([info, null]));
-    for (person, shown) in [(&confirmed, &info), (&waiting, &json!(null)), (&course.trainer, &info)]
+    for (person, shown) in
+        [(&confirmed, &json!(null)), (&waiting, &json!(null)), (&course.trainer, &info)]
     {
         let body = person.get(&format!("/courses/{}", course.id)).await.expect_ok();
         assert_eq!(&body["registration"]["joinInfo"], shown);

@@ -175,9 +175,9 @@ impl Users {
         let views = listed.await?.into_iter().map(|listed| async move {
             let course = listed.card.course_id;
             let read =
-                tokio::try_join!(store.full_course(course), store.full_registration(course, id));
+                tokio::try_join!(store.course_terms(course), store.full_registration(course, id));
             let (Some(course), Some(full)) = read? else { return Ok(None) };
-            store.registration_view(&course, full, Party::Person).await.map(Some)
+            store.registration_view(&course, None, full, Party::Person).await.map(Some)
         });
         stream::iter(views).buffered(AT_ONCE).try_collect().await
     }

@@ -13,7 +13,7 @@ use crate::{
     Constrained, Constraint, E164, Email, FileId, Line, Prose, QuestionId, Unit, ValueError,
     course::Language,
     is_blank, price,
-    question::{OPTIONS, Question, QuestionType},
+    question::{OPTIONS, Question, QuestionType, RequiredQuestion, required},
     text::comparable,
 };
 
@@ -66,14 +66,29 @@ pub enum Clearing {
 }
 
 impl Answer {
-    /// Whether `questions` still have the question with this text and, for a choice, the chosen options.
+    /// Whether `questions` still have the question with this text and type and, for a choice, the chosen options, in any
+    /// order.
     pub fn is_current(&self, questions: &[Question]) -> bool {
         let question = questions.iter().find(|question| question.question_id == self.question_id);
-        question.is_some_and(|question| {
-            question.wording.question == self.question
-                && read(question, &self.value)
-                    .is_ok_and(|value| value.is_some_and(|value| value.get() == self.value.get()))
+        question.map(|question| &question.wording).is_some_and(|wording| {
+            let mut chosen = self.options().into_iter();
+            let has = |option: String| {
+                wording.options.iter().flatten().any(|offered| offered.as_str() == option)
+            };
+            wording.question == self.question
+                && wording.question_type == self.question_type
+                && chosen.all(has)
         })
+    }
+
+    /// The chosen options; none of a question without options.
+    fn options(&self) -> Vec<String> {
+        let value = self.value.get();
+        match self.question_type {
+            QuestionType::MultipleChoice => serde_json::from_str(value).unwrap_or_default(),
+            kind if kind.has_options() => serde_json::from_str(value).into_iter().collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// The file of an answer to a question of type `FILE`.
@@ -85,41 +100,44 @@ impl Answer {
     }
 }
 
-/// The language of a form: `wanted`, or that of the course, or that of the first question. `None` for a course without
-/// questions.
+/// Languages of registrations for a course without questions.
+const LANGUAGES: [&str; 3] = ["FR", "AR", "EN"];
+
+/// The language of a form: `wanted`, or that of the course, or that of the first question; without questions `FR`, `AR` or
+/// `EN`, by default `FR`.
 ///
 /// # Errors
-/// `Value` when no question has the language `wanted`.
+/// `Value` when no question has the language `wanted`, or it is none of those three.
 pub fn form_language(
     questions: &[Question],
     wanted: Option<&Language>,
     of_course: &Language,
-) -> Result<Option<Language>, ValueError> {
-    let has = |language: &Language| questions.iter().any(|one| one.wording.language == *language);
+) -> Result<Language, ValueError> {
+    let has = |language: &Language| match questions {
+        [] => LANGUAGES.contains(&language.code()),
+        questions => questions.iter().any(|one| one.wording.language == *language),
+    };
     match wanted {
-        Some(wanted) if has(wanted) => Ok(Some(wanted.clone())),
-        Some(_) if !questions.is_empty() => Err(ValueError::Value),
-        _ if has(of_course) => Ok(Some(of_course.clone())),
-        _ => Ok(questions.first().map(|question| question.wording.language.clone())),
+        Some(wanted) if has(wanted) => Ok(wanted.clone()),
+        Some(_) => Err(ValueError::Value),
+        None if has(of_course) => Ok(of_course.clone()),
+        None => Ok(questions.first().map(|one| one.wording.language.clone()).unwrap_or_default()),
     }
 }
 
-/// The ids of the required questions of `language` that are not among `answered`.
-pub fn missing(
-    questions: &[Question],
-    language: Option<&Language>,
-    answered: &[QuestionId],
+/// The ids of the `required` questions of `language` of which none `is_answered`.
+pub(super) fn missing(
+    required: &[RequiredQuestion],
+    language: &Language,
+    is_answered: impl Fn(&QuestionId) -> bool,
 ) -> Vec<QuestionId> {
-    let required = questions.iter().filter(|question| {
-        question.wording.required && Some(&question.wording.language) == language
-    });
-    let missing = required.filter(|question| !answered.contains(&question.question_id));
-    missing.map(|question| question.question_id).collect()
+    let ids = required.iter().filter(|one| one.language == *language).map(|one| one.question_id);
+    ids.filter(|id| !is_answered(id)).collect()
 }
 
-/// The ids of the questions that `answers` answer.
-pub fn answered(answers: &[Answer]) -> Vec<QuestionId> {
-    answers.iter().map(|answer| answer.question_id).collect()
+/// The questions that `answers` answer, with the files.
+pub fn answered(answers: &[Answer]) -> BTreeMap<QuestionId, Option<FileId>> {
+    answers.iter().map(|answer| (answer.question_id, answer.file())).collect()
 }
 
 /// The `stored` answers with those that are `given`, in the order of `questions` and then those to deleted questions.
@@ -127,7 +145,7 @@ pub fn answered(answers: &[Answer]) -> Vec<QuestionId> {
 /// and missing answers, with the ids of their questions.
 pub fn merged(
     questions: &[Question],
-    language: Option<&Language>,
+    language: &Language,
     stored: &[Answer],
     given: &BTreeMap<QuestionId, Box<RawValue>>,
     clearing: Clearing,
@@ -153,8 +171,8 @@ pub fn merged(
         }
     }
     if clearing == Clearing::Never {
-        let present: Vec<QuestionId> = answers.keys().chain(given.keys()).copied().collect();
-        let missing = missing(questions, language, &present).into_iter();
+        let is_present = |id: &QuestionId| answers.contains_key(id) || given.contains_key(id);
+        let missing = missing(&required(questions), language, is_present).into_iter();
         errors.extend(missing.map(|id| (id, ValueError::Required.into())));
     }
     let ordered = questions.iter().filter_map(|question| answers.remove(&question.question_id));
@@ -166,11 +184,11 @@ pub fn merged(
 /// The value of the answer to `question`; `None` if it is empty.
 fn checked(
     question: &Question,
-    language: Option<&Language>,
+    language: &Language,
     value: &RawValue,
     clearing: Clearing,
 ) -> Result<Option<Box<RawValue>>, AnswerError> {
-    if Some(&question.wording.language) != language {
+    if question.wording.language != *language {
         return Err(ValueError::Value.into());
     }
     let constraint = || constraint(question);

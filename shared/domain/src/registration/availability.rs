@@ -82,9 +82,10 @@ impl RegistrationSettings {
         }
     }
 
-    /// How many may be on the waiting list: none once the course has started, because nobody is promoted then.
-    pub fn list_limit(&self, course: &CourseSummary, now: Instant) -> u32 {
-        if course.has_started(now) { 0 } else { self.waitlist_limit }
+    /// How many may be on the waiting list while no seat is free; `None` once the course has started: nobody is promoted
+    /// then.
+    pub fn list_limit(&self, course: &CourseSummary, now: Instant) -> Option<u32> {
+        (!course.has_started(now)).then_some(self.waitlist_limit)
     }
 
     /// What [`status`](Self::status) depends on, for a reader whose own registration is `mine`.

@@ -85,25 +85,47 @@ impl RegistrationSettings {
         self.opens_at.or(course.published_at)
     }
 
-    /// When registration for `course` closes; `None`: never. Registrations that the committee has not decided on expire
-    /// when the course starts, so none begins after it.
+    /// When registration for `course` closes, at the latest at its end; `None`: never. Registrations that the committee has
+    /// not decided on expire when the course starts, so none begins after it.
     pub fn closing(&self, course: &CourseSummary) -> Option<Instant> {
-        match (self.mode, self.closes_at, course.start_at) {
-            (Mode::Manual, Some(closes), Some(start)) => Some(closes.min(start)),
-            (_, closes, start) => closes.or(start),
-        }
+        let latest = if self.mode == Mode::Manual { course.start() } else { course.end() };
+        [self.closes_at.or(course.start()), latest].into_iter().flatten().min()
     }
 
     /// Until when confirmed people can cancel; `None`: always.
     pub fn cancellation_end(&self, course: &CourseSummary) -> Option<Instant> {
-        self.cancel_until.or(course.start_at)
+        self.cancel_until.or(course.start())
+    }
+
+    /// Whether `other` decides alike who can register and who gets a seat. The texts, and until when people can cancel,
+    /// decide neither.
+    pub fn decides_as(&self, other: &Self) -> bool {
+        let deciding = |settings: &Self| Self {
+            cancel_until: None,
+            consent_text: None,
+            join_info: None,
+            cancel_reason: None,
+            updated_at: None,
+            ..settings.clone()
+        };
+        deciding(self) == deciding(other)
     }
 }
 
 impl CourseSummary {
+    /// When the course starts: at its start, else its end; `None` without dates.
+    pub fn start(&self) -> Option<Instant> {
+        self.start_at.or(self.end_at)
+    }
+
     /// Whether the course has started at `now`.
     pub fn has_started(&self, now: Instant) -> bool {
-        self.start_at.is_some_and(|start| start <= now)
+        self.start().is_some_and(|start| start <= now)
+    }
+
+    /// Whether the course is over at `now`.
+    pub fn has_ended(&self, now: Instant) -> bool {
+        self.end().is_some_and(|end| end <= now)
     }
 
     /// When the course ends: at its end, else its start; `None` without dates.

@@ -77,7 +77,7 @@ fn answer_is_read_as_its_question_type_requires() {
         let questions = [question(1, kind, options)];
         let language = Language::default();
         let given = given(&questions[0], literal);
-        let (answers, errors) = merged(&questions, Some(&language), &[], &given, Clearing::Never);
+        let (answers, errors) = merged(&questions, &language, &[], &given, Clearing::Never);
         let read = match errors.first() {
             None => Ok(answers[0].value.get().to_owned()),
             Some((_, AnswerError::Value(error, _))) => Err(*error),
@@ -94,37 +94,59 @@ fn merged_answers_keep_absent_ones_and_clear_empty_ones() {
     questions[1].wording.required = true;
     let language = Language::default();
     let merge = |stored: &[Answer], given: &BTreeMap<_, _>, clearing| {
-        merged(&questions, Some(&language), stored, given, clearing)
+        merged(&questions, &language, stored, given, clearing)
     };
     let (taken, missing) = merge(&[], &given(&questions[0], r#""x""#), Clearing::Never);
     assert_eq!(missing[0].0, questions[1].question_id);
-    assert_eq!(answered(&taken), [questions[0].question_id], "also beside an error");
+    assert_eq!(ids(&taken), [questions[0].question_id], "also beside an error");
     let (first, _) = merge(&[], &given(&questions[0], r#""x""#), Clearing::Absent);
     let (both, errors) = merge(&first, &given(&questions[1], "true"), Clearing::Absent);
     assert_eq!(errors.len(), 0);
-    assert_eq!(answered(&both), [questions[0].question_id, questions[1].question_id]);
+    assert_eq!(ids(&both), [questions[0].question_id, questions[1].question_id]);
     for empty in ["null", r#""""#, r#"" ""#, "[]"] {
         let (left, _) = merge(&both, &given(&questions[0], empty), Clearing::Absent);
-        assert_eq!(answered(&left), [questions[1].question_id], "{empty}");
+        assert_eq!(ids(&left), [questions[1].question_id], "{empty}");
         assert_eq!(merge(&both, &given(&questions[1], empty), Clearing::Absent).1.len(), 1);
         assert_eq!(merge(&both, &given(&questions[1], empty), Clearing::Any).1.len(), 0);
     }
     // A deleted question keeps its answer, after the others.
-    let (kept, _) =
-        merged(&questions[1..], Some(&language), &both, &BTreeMap::new(), Clearing::Absent);
-    assert_eq!(answered(&kept), [questions[1].question_id, questions[0].question_id]);
+    let (kept, _) = merged(&questions[1..], &language, &both, &BTreeMap::new(), Clearing::Absent);
+    assert_eq!(ids(&kept), [questions[1].question_id, questions[0].question_id]);
     assert!(kept[0].is_current(&questions) && !kept[1].is_current(&questions[1..]));
+}
+
+fn ids(answers: &[Answer]) -> Vec<QuestionId> {
+    answers.iter().map(|answer| answer.question_id).collect()
+}
+
+#[test]
+fn answer_stays_current_while_its_options_are_offered_in_any_order() {
+    let language = Language::default();
+    let mut question = question(1, QuestionType::MultipleChoice, &["a", "b", "c"]);
+    let questions = [question.clone()];
+    let chosen = given(&question, r#"["c","a"]"#);
+    let (answers, _) = merged(&questions, &language, &[], &chosen, Clearing::Any);
+    question.wording.options.as_mut().unwrap().reverse();
+    assert!(answers[0].is_current(&[question.clone()]));
+    question.wording.options.as_mut().unwrap().remove(1);
+    assert!(answers[0].is_current(&[question.clone()]), "an option that was not chosen is gone");
+    question.wording.options.as_mut().unwrap().remove(0);
+    assert!(!answers[0].is_current(&[question]));
 }
 
 #[test]
 fn newcomer_gets_a_seat_only_while_nobody_waits() {
     let seats = |taken, waiting| Seats { taken, waiting, capacity: Some(2), ..Seats::default() };
-    assert_eq!(seats(1, 0).place(5), Some(RegistrationState::Confirmed));
-    assert_eq!(seats(1, 1).place(5), Some(RegistrationState::Waitlisted));
-    assert_eq!(seats(2, 4).place(5), Some(RegistrationState::Waitlisted));
-    assert_eq!(seats(2, 5).place(5), None);
+    assert_eq!(seats(1, 0).place(Some(5)), Some(RegistrationState::Confirmed));
+    assert_eq!(seats(1, 1).place(Some(5)), Some(RegistrationState::Waitlisted));
+    assert_eq!(seats(2, 4).place(Some(5)), Some(RegistrationState::Waitlisted));
+    assert_eq!(seats(2, 5).place(Some(5)), None);
+    // Those who wait while a seat is free cannot be promoted: they take nobody's place.
+    assert_eq!(seats(1, 5).place(Some(5)), Some(RegistrationState::Waitlisted));
+    // After the start.
+    assert_eq!(seats(1, 1).place(None), None);
     let unlimited = Seats { capacity: None, ..seats(9, 0) };
-    assert_eq!(unlimited.place(0), Some(RegistrationState::Confirmed));
+    assert_eq!(unlimited.place(Some(0)), Some(RegistrationState::Confirmed));
 }
 
 #[test]

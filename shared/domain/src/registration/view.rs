@@ -1,17 +1,38 @@
 //! Registrations as responses show them.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
     Answer, HistoryEntry, Note, Party, Reason, Registrant, Registration, RegistrationSettings,
-    RegistrationState, missing,
+    RegistrationState,
 };
 use crate::{
     CommitteeId, CourseId, FileId, Instant, Line, Prose, QuestionId, UserId,
     course::{CourseState, CourseSummary, CourseType, Language},
-    question::{Question, QuestionType},
+    file::File,
+    question::{Question, QuestionType, RequiredQuestion},
+    user::User,
 };
+
+/// What the view of a registration is made of beside the registration.
+#[derive(Debug, Clone, Copy)]
+pub struct ViewContext<'a> {
+    /// The account of the person.
+    pub user: &'a User,
+    /// The course.
+    pub course: &'a CourseSummary,
+    /// The settings of its registrations.
+    pub settings: &'a RegistrationSettings,
+    /// Its required questions.
+    pub required: &'a [RequiredQuestion],
+    /// The files among the answers that are ready.
+    pub files: &'a HashMap<FileId, File>,
+    /// For whom the view is; a committee also sees its note.
+    pub reader: Party,
+}
 
 /// A registration with all fields; lists leave out answers and history.
 #[derive(Debug, Serialize)]
@@ -26,7 +47,7 @@ pub struct RegistrationView {
     reason: Option<Reason>,
     cancelled_by: Option<Party>,
     position: Option<usize>,
-    language: Option<Language>,
+    language: Language,
     #[serde(skip_serializing_if = "Option::is_none")]
     answers: Option<Vec<AnswerView>>,
     missing: Vec<QuestionId>,
@@ -76,17 +97,13 @@ struct AnswerView {
 }
 
 impl RegistrationView {
-    /// The view of `registration` for `reader`, without answers and history.
-    pub fn new(
-        registration: Registration,
-        course: &CourseSummary,
-        questions: &[Question],
-        settings: &RegistrationSettings,
-        reader: Party,
-    ) -> Self {
+    /// The view of `registration`, without answers and history.
+    pub fn new(registration: Registration, context: &ViewContext<'_>) -> Self {
+        let ViewContext { user, course, settings, required, files, reader } = *context;
         let is_writer = reader == Party::Committee;
         let Registration { card, details, .. } = registration;
-        let missing = missing(questions, card.language.as_ref(), &card.answered);
+        let missing = card.missing(required, files);
+        let person = card.registrant(user);
         let sees_join_info = is_writer || card.state == RegistrationState::Confirmed;
         Self {
             course_id: card.course_id,
@@ -105,7 +122,7 @@ impl RegistrationView {
             created_at: card.created_at,
             updated_at: card.updated_at,
             version: card.version,
-            person: card.person,
+            person,
             course: CourseView {
                 course_title: course.course_title.clone(),
                 committee_id: course.committee_id,
@@ -123,22 +140,21 @@ impl RegistrationView {
         }
     }
 
-    /// The same with its history and its `answers`, in the order of `questions` and then those to deleted ones. `gone` are
-    /// the files that were deleted.
-    #[must_use]
+    /// The view of `registration` with its history and its `answers`, in the order of `questions` and then those to deleted
+    /// ones.
     pub fn whole(
-        self,
-        history: Vec<HistoryEntry>,
+        registration: Registration,
         mut answers: Vec<Answer>,
         questions: &[Question],
-        gone: &[FileId],
+        context: &ViewContext<'_>,
     ) -> Self {
         answers.sort_by_cached_key(|answer| {
             let place = questions.iter().position(|one| one.question_id == answer.question_id);
             place.unwrap_or(usize::MAX)
         });
         let view = |answer: Answer| {
-            let is_gone = answer.file().is_some_and(|file| gone.contains(&file));
+            let is_gone = |file| !registration.card.is_usable(file, context.files);
+            let is_gone = answer.file().is_some_and(is_gone);
             AnswerView {
                 current: !is_gone && answer.is_current(questions),
                 question_id: answer.question_id,
@@ -148,7 +164,9 @@ impl RegistrationView {
             }
         };
         let answers = answers.into_iter().map(view).collect();
-        Self { answers: Some(answers), history: Some(history), ..self }
+        let history = registration.history.clone();
+        let view = Self::new(registration, context);
+        Self { answers: Some(answers), history: Some(history), ..view }
     }
 
     /// The same with the place on the waiting list.

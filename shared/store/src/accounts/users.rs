@@ -4,7 +4,6 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{
     CommitteeId, Email, UserId,
     committee::Committee,
-    registration::Registrant,
     session::Session,
     user::{Account, User},
 };
@@ -191,10 +190,8 @@ impl Transaction {
         }
         self.update(Part::User, update);
         self.update_admins(before, after);
-        let is_copied = after.erased_at.is_none();
-        let is_reopened = after.is_active && !before.is_active;
-        if is_copied && (is_reopened || Registrant::from(before) != Registrant::from(after)) {
-            self.refresh_registrations(before.user_id);
+        if after.is_active && !before.is_active {
+            self.promote_where_waiting(before.user_id);
         }
     }
 

@@ -6,17 +6,16 @@ use std::collections::HashMap;
 use domain::{
     CourseId, Instant,
     course::{Course, CourseSummary},
-    question::{MAX_QUESTIONS, MOST_BYTES, Question},
+    question::{MAX_QUESTIONS, MOST_BYTES, Question, RequiredQuestion, required},
     registration::RegistrationSettings,
 };
-use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Part, Store, StoreError, Transaction,
     courses::{Stored, course_put, course_update},
-    keys,
-    table::{Item, read},
+    keys::{self, Key},
+    table::{Item, MAX_KEYS, read},
     write::Write,
 };
 
@@ -43,6 +42,17 @@ pub struct FullCourse {
     pub settings: RegistrationSettings,
 }
 
+/// A course with what decides about its registrations: all that they need of it but the texts of its questions.
+#[derive(Debug, Clone)]
+pub struct CourseTerms {
+    /// The course.
+    pub course: Course,
+    /// The settings of its registrations.
+    pub settings: RegistrationSettings,
+    /// Its required questions.
+    pub required: Vec<RequiredQuestion>,
+}
+
 #[derive(Deserialize)]
 struct StoredCourse {
     #[serde(flatten)]
@@ -51,6 +61,8 @@ struct StoredCourse {
     questions_version: u64,
     #[serde(rename = "registrationVersion", default)]
     registration_version: u64,
+    #[serde(default)]
+    required: Vec<RequiredQuestion>,
 }
 
 /// Whether a course can have `questions`: at most 200, with 300,000 bytes of JSON in all.
@@ -77,15 +89,75 @@ impl Store {
         Ok(found.map(FullCourse::from))
     }
 
-    /// The courses with these `ids`, each as [`full_course`](Self::full_course). Those that do not exist are left out.
-    pub async fn full_courses(
+    /// The questions of the course `id`, in their order.
+    pub async fn questions(&self, id: CourseId) -> Result<Vec<Question>, StoreError> {
+        let stored: Option<StoredQuestions> = self.get(&keys::questions(id)).await?;
+        Ok(stored.unwrap_or_default().questions)
+    }
+
+    /// The course `id` with the settings of its registrations, as of one moment, as [`full_course`](Self::full_course).
+    pub async fn course_terms(&self, id: CourseId) -> Result<Option<CourseTerms>, StoreError> {
+        match terms(self.get_each(keys_of_terms(id)).await?)? {
+            Terms::Torn => match terms(self.snapshot(keys_of_terms(id)).await?)? {
+                Terms::Whole(found) => Ok(found.map(|found| *found)),
+                Terms::Torn => Err(Part::Course.unexpected()),
+            },
+            Terms::Whole(found) => Ok(found.map(|found| *found)),
+        }
+    }
+
+    /// The courses with these `ids`, which are different, each as [`course_terms`](Self::course_terms); one request for each
+    /// fifty. Those that do not exist are left out.
+    pub async fn terms_of_courses(
         &self,
         ids: &[CourseId],
-    ) -> Result<HashMap<CourseId, FullCourse>, StoreError> {
-        let found = try_join_all(ids.iter().map(|id| self.full_course(*id))).await?;
-        let found = found.into_iter().flatten();
-        Ok(found.map(|full| (full.course.summary.course_id, full)).collect())
+    ) -> Result<HashMap<CourseId, CourseTerms>, StoreError> {
+        let mut all = HashMap::new();
+        for ids in ids.chunks(MAX_KEYS / 2) {
+            let keys: Vec<_> = ids.iter().copied().flat_map(keys_of_terms).collect();
+            let mut items = self.get_all(&keys).await?.into_iter();
+            for id in ids {
+                let read = terms([items.next().flatten(), items.next().flatten()])?;
+                let found = match read {
+                    Terms::Whole(found) => found.map(|found| *found),
+                    Terms::Torn => self.course_terms(*id).await?,
+                };
+                all.extend(found.map(|found| (*id, found)));
+            }
+        }
+        Ok(all)
     }
+}
+
+impl FullCourse {
+    /// What decides about registrations, and the questions.
+    pub fn into_terms(self) -> (CourseTerms, Vec<Question>) {
+        let Self { course, questions, settings } = self;
+        (CourseTerms { course, settings, required: required(&questions) }, questions)
+    }
+}
+
+/// A course and its settings as they were read: of one moment, or of two.
+enum Terms {
+    Whole(Option<Box<CourseTerms>>),
+    Torn,
+}
+
+fn keys_of_terms(id: CourseId) -> [Key; 2] {
+    [keys::course(id), keys::registration_settings(id)]
+}
+
+fn terms([course, settings]: [Option<Item>; 2]) -> Result<Terms, StoreError> {
+    let settings: StoredSettings = read(settings)?.unwrap_or_default();
+    let Some(course): Option<StoredCourse> = read(course)? else {
+        return Ok(Terms::Whole(None));
+    };
+    if course.registration_version != settings.version {
+        return Ok(Terms::Torn);
+    }
+    let StoredCourse { course, required, .. } = course;
+    let (course, settings) = (course.into(), settings.settings);
+    Ok(Terms::Whole(Some(Box::new(CourseTerms { course, settings, required }))))
 }
 
 impl From<(StoredCourse, StoredQuestions, StoredSettings)> for FullCourse {
@@ -116,7 +188,8 @@ impl Transaction {
         if questions.is_empty() {
             self.put_new(Part::Course, put);
         } else {
-            self.put_new(Part::Course, put.with_value("questionsVersion", &version));
+            let put = put.with_value("questionsVersion", &version);
+            self.put_new(Part::Course, put.with_value("required", &required(&questions)));
             self.put_questions(course.summary.course_id, version, questions);
         }
     }
@@ -129,8 +202,10 @@ impl Transaction {
         questions: Vec<Question>,
         now: Instant,
     ) {
-        let also = "card.questionCount = :count, questionsVersion = :next";
-        let update = raised(before, also, now).number(":count", questions.len());
+        let also = "card.questionCount = :count, questionsVersion = :next, required = :required";
+        let update = raised(before, also, now)
+            .number(":count", questions.len())
+            .value(":required", &required(&questions));
         self.update(Part::Course, update);
         self.put_questions(before.course_id, before.version + 1, questions);
     }

@@ -75,12 +75,12 @@ items! {
         Records "SEATS#{id}" "NUMBER";
     // In the table, because the allocator must read the first one consistently.
     "place on a course's waiting list" place(id: CourseId, number: u64)
-        Records "SEATS#{id}" "WAITING#{number:06}" prefix WAITING;
+        Records "SEATS#{id}" "WAITING#{number:012}" prefix WAITING;
     "registration" registration(course: CourseId, user: UserId)
         Records "REGISTRATION#{course}#{user}" "REGISTRATION";
     "answers of a registration" answers(course: CourseId, user: UserId)
         Records "REGISTRATION#{course}#{user}" "ANSWERS";
-    "number of a person's active registrations" registered(id: UserId)
+    "courses for which a person has an active registration" registered(id: UserId)
         Records "USER#{id}" "REGISTERED";
     "questions of a course" questions(id: CourseId) Records "COURSE#{id}" "QUESTIONS";
     // A stem has no `#`.

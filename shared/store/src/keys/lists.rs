@@ -187,12 +187,11 @@ pub(crate) fn change_of_registration(card: &RegistrationCard) -> String {
 }
 
 pub(crate) fn number_of(card: &RegistrationCard) -> String {
-    format!("{:06}", card.number)
+    format!("{:012}", card.number)
 }
 
 pub(crate) fn name_of(card: &RegistrationCard) -> String {
-    let person = &card.person;
-    let [last_name, name] = [&person.last_name, &person.name].map(|name| sortable(name.as_str()));
+    let [last_name, name] = [&card.last_name, &card.name].map(|name| sortable(name.as_str()));
     format!("{last_name}{END}{name}{END}{}", card.user_id)
 }
 

@@ -3,18 +3,20 @@
 use std::collections::HashMap;
 
 use domain::{
-    CourseId, FileId, UserId,
+    CourseId, UserId, folded,
+    question::Question,
     registration::{
         Answer, MAX_POSITION, Party, Registration, RegistrationCard, RegistrationState,
-        RegistrationView,
+        RegistrationView, ViewContext,
     },
+    user::User,
 };
 use futures_util::future::try_join_all;
 use serde::Deserialize;
 
 use crate::{
-    FullCourse, FullRegistration, Page, Store, StoreError,
-    keys::{self, List, OVERVIEW, Table, WAITING},
+    CourseTerms, FullRegistration, Page, Store, StoreError,
+    keys::{self, Key, List, OVERVIEW, Table, WAITING},
     table::{ListedItem, Order, text},
 };
 
@@ -23,7 +25,7 @@ use crate::{
 pub enum RegistrationOrder {
     /// By number.
     Number,
-    /// By last name and name, of those whose folded last name begins with this text.
+    /// By last name and name, of those whose folded last name begins with this folded text.
     Name(String),
 }
 
@@ -54,7 +56,16 @@ impl Store {
                 }
                 RegistrationOrder::Name(start) => {
                     let list = keys::registrants_in(course, *state);
-                    self.cards_from(&list, start, position, limit).await
+                    let start_of_key = keys::sortable(start);
+                    let mut page = self.cards_from(&list, &start_of_key, position, limit).await?;
+                    // Keys have only the beginnings of long names.
+                    if start_of_key != *start {
+                        let has_start = |card: &RegistrationCard| {
+                            folded(card.last_name.as_str()).starts_with(start)
+                        };
+                        page.items.retain(has_start);
+                    }
+                    Ok(page)
                 }
             }
         });
@@ -144,24 +155,44 @@ impl Store {
         Ok(place.map(|place| place + 1))
     }
 
-    /// The whole registration `full` for `course` as a response shows it to `reader`; a committee also sees its note.
+    /// The accounts `users`, at most 100, also erased ones, by id; eventually consistent.
+    pub async fn accounts(&self, users: &[UserId]) -> Result<HashMap<UserId, User>, StoreError> {
+        let keys: Vec<Key> = users.iter().map(|id| keys::user(*id)).collect();
+        let found: Vec<ListedItem<User>> = self.get_many(&keys, "card").await?;
+        Ok(found.into_iter().map(|item| (item.card.user_id, item.card)).collect())
+    }
+
+    /// The whole registration `full` for `course` as a response shows it to `reader`. `questions` are read if they are not
+    /// known and there are answers to show.
     pub async fn registration_view(
         &self,
-        course: &FullCourse,
+        course: &CourseTerms,
+        questions: Option<Vec<Question>>,
         full: FullRegistration,
         reader: Party,
     ) -> Result<RegistrationView, StoreError> {
-        let FullRegistration { registration, answers, .. } = full;
-        let files = || answers.iter().filter_map(Answer::file);
-        let (position, ready) =
-            tokio::try_join!(self.position(&registration.card), self.ready_files(files()))?;
-        let owner = registration.card.user_id;
-        let is_usable = |id: &FileId| ready.get(id).is_some_and(|file| file.user_id == owner);
-        let gone: Vec<FileId> = files().filter(|id| !is_usable(id)).collect();
-        let (summary, questions) = (&course.course.summary, &course.questions);
-        let history = registration.history.clone();
-        let view =
-            RegistrationView::new(registration, summary, questions, &course.settings, reader);
-        Ok(view.whole(history, answers, questions, &gone).at(position))
+        let FullRegistration { registration, answers, user, .. } = full;
+        let questions = async {
+            match questions {
+                Some(questions) => Ok(questions),
+                None if answers.is_empty() => Ok(Vec::new()),
+                None => self.questions(registration.card.course_id).await,
+            }
+        };
+        let (position, files, questions) = tokio::try_join!(
+            self.position(&registration.card),
+            self.ready_files(answers.iter().filter_map(Answer::file)),
+            questions
+        )?;
+        let context = ViewContext {
+            user: &user,
+            course: &course.course.summary,
+            settings: &course.settings,
+            required: &course.required,
+            files: &files,
+            reader,
+        };
+        let view = RegistrationView::whole(registration, answers, &questions, &context);
+        Ok(view.at(position))
     }
 }

@@ -9,7 +9,7 @@ use domain::{
     CourseId, Instant,
     course::{CourseState, CourseSummary},
     registration::{
-        RegistrationSettings, RegistrationState,
+        MAX_REGISTRATIONS, Registration, RegistrationSettings, RegistrationState,
         RegistrationState::{Confirmed, Pending, Waitlisted},
         Seats,
     },
@@ -23,22 +23,25 @@ use crate::{
     write::Write,
 };
 
-/// What must hold for a change of state.
+/// What must hold for changes of state. `revision` is [`Seats::revision`]: no setting, and neither state nor start of the
+/// course, may have changed since the seats with it were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeatRule {
     /// Nothing: a seat or place becomes free, or the registration waits for the committee.
     None,
-    /// A newcomer or approved person: a seat only if one is free and nobody waits, else a place on a list that is shorter
-    /// than this. No setting may have changed since the seats with this revision were read.
+    /// A newcomer or approved person: a seat only if one is free and nobody waits, else a place on the list. Its limit,
+    /// `None` if there is no list, holds only while no seat is free.
     Newcomer {
         /// The longest list.
-        list_limit: u32,
-        /// [`Seats::revision`].
+        list_limit: Option<u32>,
+        /// See [`SeatRule`].
         revision: u64,
     },
-    /// The first person who waits: a seat is free, and no setting has changed since the seats with this revision were read.
-    Promotion {
-        /// [`Seats::revision`].
+    /// The first people who wait: a seat is free for each.
+    Promotion(Seats),
+    /// The course is cancelled, or has begun.
+    Ending {
+        /// See [`SeatRule`].
         revision: u64,
     },
     /// The course gets one seat more.
@@ -49,6 +52,16 @@ impl Store {
     /// The seats of the course `id`, strongly consistent; none taken if nobody ever changed its settings.
     pub async fn seats(&self, id: CourseId) -> Result<Seats, StoreError> {
         Ok(self.get(&keys::seats(id)).await?.unwrap_or_default())
+    }
+
+    /// Makes the seats of `course` due at `now` if somebody waits. Returns whether somebody does.
+    pub async fn wake_seats(&self, course: CourseId, now: Instant) -> Result<bool, StoreError> {
+        let update = with_due(Write::at(&keys::seats(course)), now)
+            .when("waiting > :zero")
+            .expression("SET duePk = :list, dueAt = :due, requestId = :request ADD changes :one")
+            .number(":zero", 0)
+            .number(":one", 1);
+        self.apply(update).await
     }
 
     /// Makes the seats of `course` due at `next`, or never. Does nothing when they have changed since `seats` was read.
@@ -75,21 +88,26 @@ impl Store {
 }
 
 impl Transaction {
-    /// Replaces the settings of the registrations for the course `before`. The condition fails (`Part::Course`) when the
-    /// course has changed since `before` was read, or (`Part::Seats`) when more people are confirmed than the new capacity.
+    /// Replaces the settings `before` of the registrations for `course`. The condition fails (`Part::Course`) when the course
+    /// has changed since it was read, or (`Part::Seats`) when more people are confirmed than the new capacity. Registrations
+    /// that are under way are decided anew only if the settings [decide](RegistrationSettings::decides_as) otherwise.
     pub fn set_registration_settings(
         &mut self,
-        before: &CourseSummary,
+        course: &CourseSummary,
+        before: &RegistrationSettings,
         settings: &RegistrationSettings,
         now: Instant,
     ) {
-        self.put_registration_settings(before, settings, now);
+        self.put_registration_settings(course, settings, now);
+        if settings.decides_as(before) {
+            return;
+        }
         let counters = "SET taken = if_not_exists(taken, :zero), waiting = if_not_exists(waiting, :zero), \
-                        pending = if_not_exists(pending, :zero), duePk = :list, dueAt = :soon, \
+                        pending = if_not_exists(pending, :zero), duePk = :list, dueAt = :due, \
                         requestId = :request";
         let raise = "ADD revision :one, changes :one";
-        let seats = Write::at(&keys::seats(before.course_id)).number(":zero", 0).number(":one", 1);
-        let seats = with_due(seats, now);
+        let seats = Write::at(&keys::seats(course.course_id)).number(":zero", 0).number(":one", 1);
+        let seats = with_due(seats, now.after(SWEEP_DELAY));
         let seats = match settings.capacity {
             Some(capacity) => seats
                 .when("attribute_not_exists(taken) OR taken <= :capacity")
@@ -117,28 +135,38 @@ impl Transaction {
     /// (`Part::Seats`) if somebody has ever registered: then the types of questions are fixed.
     pub fn change_question_type(&mut self, course: CourseId) {
         let update = Write::at(&keys::seats(course))
-            .when("attribute_not_exists(registered)")
+            .when("attribute_not_exists(registered) OR registered = :zero")
             .expression("ADD revision :one, changes :one")
+            .number(":zero", 0)
             .number(":one", 1);
         self.update(Part::Seats, update);
     }
 
-    /// Tells the seats of a published course that its state or its dates change, so that no registration overlooks it
-    /// and the worker acts. Only published courses can have registrations.
+    /// Tells the seats of a published course that its state or its dates change, so that the worker acts and, but for the end
+    /// alone, no registration overlooks it. Only published courses can have registrations.
     pub(crate) fn revise_seats(&mut self, before: &CourseSummary, after: &CourseSummary) {
-        let dates = |course: &CourseSummary| (course.start_at, course.end_at);
         let is_moved = before.state != after.state;
-        if before.published_at.is_none() || !is_moved && dates(before) == dates(after) {
+        let starts_otherwise = before.start() != after.start();
+        let is_same = !is_moved && !starts_otherwise && before.end() == after.end();
+        if before.published_at.is_none() || is_same {
             return;
         }
         let now = after.updated_at;
-        let update = with_due(Write::at(&keys::seats(before.course_id)), now)
-            .expression(
-                "SET duePk = :list, dueAt = :soon, requestId = :request ADD revision :one, changes :one",
-            )
+        let is_decisive = is_moved || starts_otherwise;
+        let changed = match starts_otherwise && before.state == CourseState::Published {
+            true => ", startChangedAt = :now",
+            false => "",
+        };
+        let raise =
+            if is_decisive { "ADD revision :one, changes :one" } else { "ADD changes :one" };
+        let seats = Write::at(&keys::seats(before.course_id));
+        let update = with_due(seats, now.after(SWEEP_DELAY))
+            .expression(format!(
+                "SET duePk = :list, dueAt = :due, requestId = :request{changed} {raise}"
+            ))
             .number(":one", 1);
-        let has_ended = after.end().is_some_and(|end| end <= now);
-        let update = if is_moved && after.state == CourseState::Archived && !has_ended {
+        let update = if changed.is_empty() { update } else { update.value(":now", &now) };
+        let update = if is_moved && after.state == CourseState::Archived && !after.has_ended(now) {
             let is_empty =
                 |counter| format!("(attribute_not_exists({counter}) OR {counter} = :zero)");
             let conditions = ["taken", "waiting", "pending"].map(is_empty).join(" AND ");
@@ -150,60 +178,85 @@ impl Transaction {
     }
 }
 
-/// Sets `:list`, `:soon` and `:request`, which make an item of a course due if the stream misses it.
-fn with_due(update: Write, now: Instant) -> Write {
-    let soon = now.after(SWEEP_DELAY).unix_milliseconds();
+/// Sets `:list`, `:due` and `:request`, which make an item of a course due at `due`.
+fn with_due(update: Write, due: Instant) -> Write {
     let update = update.text(":list", DueList::Courses.name()).text(":request", &request_id());
-    update.number(":soon", soon)
+    update.number(":due", due.unix_milliseconds())
 }
 
-/// The update of the seats of `course` for a registration that moves from one state to another.
+/// The update of the seats of `course` for registrations that move from one state to another.
 pub(super) fn seats_moved(
     course: CourseId,
-    from: Option<RegistrationState>,
-    to: RegistrationState,
+    moves: &[(Option<&Registration>, &Registration)],
     rule: SeatRule,
-    now: Instant,
 ) -> Write {
-    let count = |state| i32::from(to == state) - i32::from(from == Some(state));
+    let states =
+        || moves.iter().map(|(from, to)| (from.map(|from| from.card.state), to.card.state));
+    let count = |state: RegistrationState| -> i32 {
+        let change = |(from, to)| i32::from(to == state) - i32::from(from == Some(state));
+        states().map(change).sum()
+    };
+    let now = moves.iter().map(|(_, to)| to.card.updated_at).max().unwrap_or(Instant::MAX);
+    // The worker goes on at once with what it has begun; else the sweep does what the stream has missed.
+    let due = match rule {
+        SeatRule::Promotion(_) | SeatRule::Ending { .. } => now,
+        _ => now.after(SWEEP_DELAY),
+    };
     // A seat that is taken at once leaves nothing to do, but for the end of the course: that is scheduled once.
-    let leaves_work = from.is_some() || to == Waitlisted;
+    let leaves_work = states().any(|(from, to)| from.is_some() || to == Waitlisted);
     let (due_at, request) = if leaves_work {
-        (":soon", ":request")
+        (":due", ":request")
     } else {
-        ("if_not_exists(dueAt, :soon)", "if_not_exists(requestId, :request)")
+        ("if_not_exists(dueAt, :due)", "if_not_exists(requestId, :request)")
     };
     let capacity = if rule == SeatRule::AddedSeat { ", seats = seats + :one" } else { "" };
-    let update = with_due(Write::at(&keys::seats(course)), now)
+    let newcomers = states().filter(|(from, _)| from.is_none()).count();
+    let update = with_due(Write::at(&keys::seats(course)), due)
         .expression(format!(
-            "SET duePk = :list, dueAt = {due_at}, requestId = {request}, registered = :true{capacity} \
-             ADD taken :taken, waiting :waiting, pending :pending, changes :one"
+            "SET duePk = :list, dueAt = {due_at}, requestId = {request}{capacity} \
+             ADD taken :taken, waiting :waiting, pending :pending, registered :newcomers, changes :one"
         ))
-        .value(":true", &true)
         .attribute(":taken", number(count(Confirmed)))
         .attribute(":waiting", number(count(Waitlisted)))
         .attribute(":pending", number(count(Pending)))
+        .number(":newcomers", newcomers)
         .number(":one", 1);
     let room = "(attribute_not_exists(seats) OR taken < seats)";
     match rule {
         SeatRule::None => update,
         SeatRule::AddedSeat => update.when("attribute_exists(seats)"),
-        SeatRule::Promotion { revision } => {
-            update.when(format!("revision = :revision AND {room}")).number(":revision", revision)
+        SeatRule::Ending { revision } => {
+            update.when("revision = :revision").number(":revision", revision)
+        }
+        SeatRule::Promotion(Seats { revision, capacity, .. }) => {
+            let update = update.when("revision = :revision").number(":revision", revision);
+            match capacity {
+                None => update,
+                // Seats that were added since only leave more room.
+                Some(capacity) => update
+                    .and("taken <= :most")
+                    .number(":most", i64::from(capacity) - i64::from(count(Confirmed))),
+            }
         }
         SeatRule::Newcomer { list_limit, revision } => {
-            let update = update.number(":revision", revision);
-            match to {
-                Confirmed => update
-                    .when(format!("revision = :revision AND {room} AND waiting = :zero"))
-                    .number(":zero", 0),
-                Waitlisted => update
-                    .when(
-                        "revision = :revision AND waiting < :limit AND (taken >= seats OR waiting > :zero)",
-                    )
-                    .number(":limit", list_limit)
-                    .number(":zero", 0),
-                _ => update.when("revision = :revision"),
+            let update = update.when("revision = :revision").number(":revision", revision);
+            let update = match (states().next().map(|(_, to)| to), list_limit) {
+                (Some(Confirmed), _) => {
+                    update.and(&format!("{room} AND waiting = :zero")).number(":zero", 0)
+                }
+                (Some(Waitlisted), Some(limit)) => update
+                    .and(&format!(
+                        "({room} AND waiting > :zero OR taken >= seats AND waiting < :limit)"
+                    ))
+                    .number(":zero", 0)
+                    .number(":limit", limit),
+                _ => update,
+            };
+            match newcomers {
+                0 => update,
+                _ => update
+                    .and("(attribute_not_exists(registered) OR registered < :most)")
+                    .number(":most", MAX_REGISTRATIONS),
             }
         }
     }
