@@ -63,7 +63,7 @@ impl Codes {
         user: &User,
         now: Instant,
     ) -> Result<Reservation, ApiError> {
-        let counters = message_limits::of_code(kind, user.email.as_str(), None, self.interval);
+        let counters = message_limits::of_code(kind, user.email.as_str(), self.interval);
         message_limits::require(&self.store, &counters, now).await
     }
 
@@ -92,9 +92,9 @@ impl Codes {
     }
 
     /// Sends a code of `kind` to the active account that has `email`, by `method`: 1 per `MESSAGE_INTERVAL_SECONDS`, 3 in 15
-    /// minutes, 10 a day, and as many again for each network from which the account signed in within 180 days, so that
-    /// strangers do not use up its owner's codes. Makes the same reads and writes, of as many units, whether an account has
-    /// the address or not.
+    /// minutes, 10 a day. Strangers do not use up the codes of the mailbox's owner: once somebody has verified it, as many
+    /// again for each network from which the account signed in within 180 days, but 30 a day for all of them. Makes the
+    /// same reads and writes, of as many units, whether an account has the address or not.
     pub async fn send_to_owner(
         &self,
         kind: CodeKind,
@@ -106,8 +106,10 @@ impl Codes {
         let owner = self.store.email_owner(email).await?;
         let owner = owner.map_or(UserId::NONE, |owner| owner.user_id);
         let (user, devices) = self.store.user_with_devices(owner).await?;
-        let network = devices.include_network(client.ip, now).then_some(client.network.as_str());
-        let counters = message_limits::of_code(kind, email.as_str(), network, self.interval);
+        let is_owner = user.as_ref().is_some_and(|user| user.is_mailbox_verified)
+            && devices.include_network(client.ip, now);
+        let network = is_owner.then_some(client.network.as_str());
+        let counters = message_limits::of_request(kind, email, network, self.interval);
         let Some(reserved) = message_limits::reserve(&self.store, &counters, now).await? else {
             return Ok(());
         };

@@ -34,7 +34,7 @@ impl Codes {
             // Every request counts, so the reservation is not released.
             let _ = attempts::reserve(&self.store, &counters, now).await?;
             let of_account =
-                message_limits::of_code(CodeKind::Email, user.email.as_str(), None, self.interval);
+                message_limits::of_code(CodeKind::Email, user.email.as_str(), self.interval);
             let of_address = Counter::of(limits::CODES_TO_ADDRESS, email);
             let counters: Vec<Counter> = of_account.into_iter().chain([of_address]).collect();
             mail = message_limits::reserve(&self.store, &counters, now).await?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use common::{ApiError, Client};
 use domain::{
-    Instant, UserId,
+    Email, Instant, UserId,
     code::{Challenge, CodeKind},
     limits,
     outbox::Recipient,
@@ -14,15 +14,28 @@ use store::{Counter, Reservation, Store};
 
 use crate::attempts::per_network;
 
-/// Codes of `kind` for `account`, one per `interval`; `network` if it knows the account: then they are counted apart from
-/// those that strangers request.
-pub fn of_code(
+/// Codes of `kind` for the address `email` that are requested without a session, one per `interval`. Those that come from
+/// a `network` of the owner are counted apart from those that strangers request, and all of them together. The others
+/// make the same write.
+pub fn of_request(
     kind: CodeKind,
-    account: &str,
+    email: &Email,
     network: Option<&str>,
     interval: Duration,
-) -> [Counter; 3] {
-    let key = format!("{} {account} {}", kind.code(), network.unwrap_or_default());
+) -> Vec<Counter> {
+    let (account, of_known) = match network {
+        Some(network) => (format!("{email} {network}"), Counter::of(limits::CODES_KNOWN, email)),
+        None => {
+            let of_strangers = Counter::of(limits::CODES_KNOWN, format!("{email} strangers"));
+            (email.to_string(), Counter { max: u64::MAX, ..of_strangers })
+        }
+    };
+    of_code(kind, &account, interval).into_iter().chain([of_known]).collect()
+}
+
+/// Codes of `kind` for `account`, one per `interval`.
+pub fn of_code(kind: CodeKind, account: &str, interval: Duration) -> [Counter; 3] {
+    let key = format!("{} {account}", kind.code());
     let per_interval = Counter::of(limits::CODES_INTERVAL, &key);
     [
         Counter { window: interval, ..per_interval },

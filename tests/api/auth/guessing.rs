@@ -135,15 +135,59 @@ async fn strangers_do_not_use_up_the_codes_of_the_owner_at_home() {
         world.deliver().await;
         world.clock().advance(Duration::from_secs(900));
     }
-    let codes = async || {
-        let mails = world.mails(email).await;
-        mails.into_iter().filter(|mail: &Value| mail["text"].to_string().contains("#code=")).count()
-    };
-    assert_eq!(codes().await, 10);
+    assert_eq!(codes(&world, email).await, 10);
     world.anonymous().ask_to_reset(email, "email").await;
-    assert_eq!(codes().await, 10);
+    assert_eq!(codes(&world, email).await, 10);
     home.ask_to_reset(email, "email").await;
-    assert_eq!(codes().await, 11);
+    assert_eq!(codes(&world, email).await, 11);
     home.ask_to_reset(email, "email").await;
-    assert_eq!(codes().await, 11, "one a minute");
+    assert_eq!(codes(&world, email).await, 11, "one a minute");
+}
+
+/// The number of mails with a code that `email` has received.
+async fn codes(world: &World, email: &str) -> usize {
+    let mails = world.mails(email).await;
+    mails.into_iter().filter(|mail: &Value| mail["text"].to_string().contains("#code=")).count()
+}
+
+/// Signs in to the account with the address `email` from twenty networks, and requests three codes of both kinds from
+/// each of them.
+async fn request_from_twenty_networks(world: &World, email: &str, password: &str) {
+    let mut networks = Vec::new();
+    for _ in 0..20 {
+        let person = world.anonymous();
+        person.sign_in(email, password).await;
+        networks.push(person);
+    }
+    for _ in 0..3 {
+        for person in &networks {
+            person.ask_to_reset(email, "email").await;
+            person.ask_to_sign_in(email, "email").await;
+        }
+        world.clock().advance(Duration::from_secs(60));
+    }
+}
+
+#[tokio::test]
+async fn networks_of_an_unverified_mailbox_have_no_codes_of_their_own() {
+    let world = World::new().await;
+    let email = "victime@example.org";
+    world.register(email).await;
+    request_from_twenty_networks(&world, email, "clé de sol et fa").await;
+    // That of the registration, and three in 15 minutes of each kind.
+    assert_eq!(codes(&world, email).await, 1 + 2 * 3);
+}
+
+#[tokio::test]
+async fn networks_that_know_an_account_have_thirty_codes_a_day_together() {
+    let (world, member) = World::with_member().await;
+    let email = member.user().email.as_str();
+    request_from_twenty_networks(&world, email, PASSWORD).await;
+    assert_eq!(codes(&world, email).await, 30);
+    // Those of strangers are counted apart.
+    world.anonymous().ask_to_reset(email, "email").await;
+    assert_eq!(codes(&world, email).await, 31);
+    world.clock().advance(Duration::from_secs(86_400));
+    request_from_twenty_networks(&world, email, PASSWORD).await;
+    assert_eq!(codes(&world, email).await, 61);
 }
