@@ -10,20 +10,21 @@ const MAX_ENTRIES: usize = 80;
 /// An entry is written again once it is this old, so that few sign-ins have to write.
 const PRECISION: Duration = Duration::from_secs(86_400);
 
-/// When an account last signed in from each device, address range and network, in Unix seconds, accurate to a day.
+/// When an account first and last signed in from each device, address range and network, in Unix seconds; the last time
+/// is accurate to a day.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct KnownDevices(BTreeMap<String, i64>);
+pub struct KnownDevices(BTreeMap<String, (i64, i64)>);
 
 /// From the stored entries.
-impl FromIterator<(String, i64)> for KnownDevices {
-    fn from_iter<I: IntoIterator<Item = (String, i64)>>(entries: I) -> Self {
+impl FromIterator<(String, (i64, i64))> for KnownDevices {
+    fn from_iter<I: IntoIterator<Item = (String, (i64, i64))>>(entries: I) -> Self {
         Self(entries.into_iter().collect())
     }
 }
 
 impl KnownDevices {
-    /// The entries: a name, such as `RANGE#197.2`, and Unix seconds.
-    pub const fn entries(&self) -> &BTreeMap<String, i64> {
+    /// The entries: a name, such as `RANGE#197.2`, and the first and last time in Unix seconds.
+    pub const fn entries(&self) -> &BTreeMap<String, (i64, i64)> {
         &self.0
     }
 
@@ -44,25 +45,27 @@ impl KnownDevices {
     }
 
     fn has(&self, name: &str, now: Instant) -> bool {
-        self.0.get(name).is_some_and(|at| *at > now.before(RETENTION).unix_seconds())
+        self.0.get(name).is_some_and(|(_, last)| *last > now.before(RETENTION).unix_seconds())
     }
 
-    /// These and a sign-in at `now` with `agent` from `ip`. Entries of more than 180 days are removed, and the oldest of
-    /// more than 80.
+    /// These and a sign-in at `now` with `agent` from `ip`. Entries of more than 180 days are removed. Of more than 80 those
+    /// that have been known longest are kept, and those of this sign-in: so an attacker who signs in from many networks
+    /// does not replace the owner's.
     pub fn with(mut self, agent: &Agent, ip: IpAddr, now: Instant) -> Self {
-        let oldest = now.before(RETENTION).unix_seconds();
-        self.0.retain(|_, at| *at > oldest);
-        for name in names(agent, ip) {
-            let at = self.0.entry(name).or_default();
-            if *at <= now.before(PRECISION).unix_seconds() {
-                *at = now.unix_seconds();
+        let (oldest, seconds) = (now.before(RETENTION).unix_seconds(), now.unix_seconds());
+        self.0.retain(|_, (_, last)| *last > oldest);
+        let names = names(agent, ip);
+        for name in &names {
+            let (_, last) = self.0.entry(name.clone()).or_insert((seconds, seconds));
+            if *last <= now.before(PRECISION).unix_seconds() {
+                *last = seconds;
             }
         }
-        while self.0.len() > MAX_ENTRIES
-            && let Some((oldest, _)) = self.0.iter().min_by_key(|(_, at)| **at)
-        {
-            let oldest = oldest.clone();
-            self.0.remove(&oldest);
+        while self.0.len() > MAX_ENTRIES {
+            let others = self.0.iter().filter(|(name, _)| !names.contains(name));
+            let Some((newest, _)) = others.max_by_key(|(_, (first, _))| *first) else { break };
+            let newest = newest.clone();
+            self.0.remove(&newest);
         }
         self
     }

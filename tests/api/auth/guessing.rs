@@ -107,6 +107,28 @@ async fn wrong_passwords_of_strangers_do_not_lock_out_the_owner_at_home() {
 }
 
 #[tokio::test]
+async fn sign_ins_of_a_thief_leave_the_owners_network_known() {
+    let (world, member) = World::with_member().await;
+    let email = member.user().email.as_str();
+    let home = world.anonymous();
+    expect_signed_in(&home, email).await;
+    for number in 1..=40 {
+        world.clock().advance(Duration::from_secs(3600));
+        let agent = format!("Mozilla/5.0 (X11; Linux) Chrome/{number}.0");
+        let thief = world.anonymous().at(&format!("172.{number}.0.1")).with("user-agent", &agent);
+        expect_signed_in(&thief, email).await;
+    }
+    for _ in 0..10 {
+        let attacker = world.anonymous();
+        for _ in 0..10 {
+            attacker.login(email, "wrong password").await.expect_unauthorized();
+        }
+    }
+    world.anonymous().login(email, PASSWORD).await.expect_error(ErrorCode::TooManyAttempts);
+    expect_signed_in(&home, email).await;
+}
+
+#[tokio::test]
 async fn wrong_passwords_of_one_v6_site_are_counted_together() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let member = world.member().await;

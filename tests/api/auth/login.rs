@@ -207,12 +207,15 @@ async fn known_device_is_stored_again_after_a_day() {
 }
 
 #[tokio::test]
-async fn new_device_beyond_eighty_entries_replaces_the_oldest() {
+async fn new_device_beyond_eighty_entries_replaces_the_newest() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
     let email: Email = "admin@example.org".parse().unwrap();
     let owner = store.email_owner(&email).await.unwrap().unwrap();
-    let range = |number: i64| (format!("RANGE#192.{number}"), now.unix_seconds() - number);
+    let range = |number: i64| {
+        let first = now.unix_seconds() - number;
+        (format!("RANGE#192.{number}"), (first, now.unix_seconds()))
+    };
     let full: KnownDevices = (0..80).map(range).collect();
     let mut tx = store.transaction();
     tx.change_devices(owner.user_id, &KnownDevices::default(), &full, now);
@@ -222,8 +225,9 @@ async fn new_device_beyond_eighty_entries_replaces_the_oldest() {
     let stored = stored_devices(&world);
     let is_stored = |name: &str| stored.get(name).is_some();
     assert!(is_stored("DEVICE#unknown#unknown#unknown") && is_stored("RANGE#10.0"));
-    assert!(is_stored("RANGE#192.76"));
-    assert!(!(77..80).any(|number| is_stored(&format!("RANGE#192.{number}"))));
+    assert!(is_stored("RANGE#192.3"));
+    assert!(!(0..3).any(|number| is_stored(&format!("RANGE#192.{number}"))));
+    assert_eq!(stored.as_object().unwrap().len(), 80 + ["pk", "sk", "ttl"].len());
 }
 
 #[tokio::test]

@@ -12,11 +12,12 @@ use domain::{
     user::User,
 };
 use serde::Deserialize;
+use serde_dynamo::from_attribute_value;
 
 use crate::{
     CommitOutcome, Credentials, Page, Part, Reservation, Store, StoreError, Transaction,
     keys::{self, Key, LOGINS, SESSIONS, Table},
-    table::{Item, card, number, read, ttl},
+    table::{Item, card, read, ttl},
     users::unless_erased,
     write::Write,
 };
@@ -306,7 +307,7 @@ impl Transaction {
         let removed = before.keys().filter(|name| !after.contains_key(*name));
         let mut update = Write::at(&keys::devices(user));
         for (name, at) in changed {
-            update = update.set(&[name], number(at));
+            update = update.set_value(&[name], at);
         }
         for name in removed {
             update = update.unset(&[name]);
@@ -320,11 +321,8 @@ impl Transaction {
     }
 }
 
-/// All numbers of the item but `ttl` are devices and address ranges.
+/// All lists of the item are devices, address ranges and networks.
 fn known_devices(item: Option<Item>) -> KnownDevices {
-    let mut item = item.unwrap_or_default();
-    item.remove("ttl");
-    item.into_iter()
-        .filter_map(|(name, at)| Some((name, at.as_n().ok()?.parse::<i64>().ok()?)))
-        .collect()
+    let entries = item.unwrap_or_default().into_iter();
+    entries.filter_map(|(name, at)| Some((name, from_attribute_value(at).ok()?))).collect()
 }
