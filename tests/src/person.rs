@@ -51,6 +51,11 @@ impl Person {
         Self { ip: ip.parse().expect("an address"), ..self.clone() }
     }
 
+    /// The IP address.
+    pub const fn ip(&self) -> IpAddr {
+        self.ip
+    }
+
     /// Sends requests to the process `world`.
     #[must_use]
     pub fn via(&self, world: &World) -> Self {

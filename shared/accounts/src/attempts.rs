@@ -40,10 +40,9 @@ pub fn of_password(email: &Email, client: &Client) -> AttemptCounters {
     let pair = |network: &str| format!("{email} {network}");
     let mut unless_known = per_network(limits::PASSWORD_NETWORK, client, str::to_owned);
     unless_known.push(Counter::of(limits::PASSWORD, email));
-    AttemptCounters {
-        common: per_network(limits::PASSWORD_ACCOUNT_NETWORK, client, pair),
-        unless_known,
-    }
+    let common = [limits::PASSWORD_ACCOUNT_NETWORK, limits::PASSWORD_ACCOUNT_NETWORK_DAY];
+    let common = common.into_iter().flat_map(|limit| per_network(limit, client, pair)).collect();
+    AttemptCounters { common, unless_known }
 }
 
 /// Wrong answers of passkeys. Nothing is counted per account: a signature cannot be guessed.

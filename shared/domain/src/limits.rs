@@ -28,7 +28,9 @@ macro_rules! limits {
 limits! {
     /// Wrong passwords, at sign-in and wherever the current password is required, per account and network.
     PASSWORD_ACCOUNT_NETWORK "password-account-network" 10 QUARTER_HOUR;
-    /// The same, per account.
+    /// The same, in a day: the only ceiling of networks that know the account, for which the next two do not count.
+    PASSWORD_ACCOUNT_NETWORK_DAY "password-account-network-day" 100 DAY;
+    /// Wrong passwords per account.
     PASSWORD "password-account" 100 QUARTER_HOUR;
     /// The same, per network.
     PASSWORD_NETWORK "password-network" 50 QUARTER_HOUR;

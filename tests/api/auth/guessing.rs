@@ -107,6 +107,31 @@ async fn wrong_passwords_of_strangers_do_not_lock_out_the_owner_at_home() {
 }
 
 #[tokio::test]
+async fn known_network_may_send_a_hundred_wrong_passwords_a_day() {
+    let (world, member) = World::with_member().await;
+    let email = member.user().email.as_str();
+    let home = world.anonymous();
+    expect_signed_in(&home, email).await;
+    let send_ten = async || {
+        world.clock().advance(Duration::from_secs(900));
+        for _ in 0..10 {
+            home.login(email, "wrong password").await.expect_unauthorized();
+        }
+    };
+    for _ in 0..10 {
+        send_ten().await;
+    }
+    world.clock().advance(Duration::from_secs(900));
+    home.login(email, PASSWORD).await.expect_error(ErrorCode::TooManyAttempts);
+    let thief = member.at(&home.ip().to_string());
+    let answer = thief.change_password("wrong password", NEW).await;
+    answer.expect_error(ErrorCode::TooManyAttempts);
+    expect_signed_in(&world.anonymous(), email).await;
+    world.clock().advance(Duration::from_secs(86_400));
+    send_ten().await;
+}
+
+#[tokio::test]
 async fn sign_ins_of_a_thief_leave_the_owners_network_known() {
     let (world, member) = World::with_member().await;
     let email = member.user().email.as_str();
