@@ -152,16 +152,26 @@ impl AuditedAction {
         Self { action, target_type, target_id, committee_id, before: None, after: None }
     }
 
-    /// The entry with the id `audit_id` for this action of `actor` at `now`.
+    /// The entry with the id `audit_id` for this action of `actor` at `now`: at most 4 KB, so that a page of entries fits
+    /// into a response, whatever was changed. The values that exceed it are cut, and say so.
     pub fn by(self, actor: &User, audit_id: Uuid, now: Instant) -> AuditEntry {
         let name = || format!("{} {}", actor.name, actor.last_name);
-        AuditEntry {
+        let mut entry = AuditEntry {
             audit_id,
             actor_id: actor.user_id,
             actor_name: actor.profile.is_admin().then(name),
             audited: self,
             created_at: now,
+        };
+        let (before, after) = (entry.audited.before.clone(), entry.audited.after.clone());
+        for kept in KEPT {
+            if entry.bytes() <= MAX_BYTES {
+                break;
+            }
+            entry.audited.before = before.as_ref().map(|values| cut(values, kept));
+            entry.audited.after = after.as_ref().map(|values| cut(values, kept));
         }
+        entry
     }
 
     /// This action with the fields in which its target differs between `before` and `after`; personal ones are masked.
@@ -289,6 +299,28 @@ impl AuditedAction {
     }
 }
 
+impl AuditEntry {
+    fn bytes(&self) -> usize {
+        serde_json::to_vec(self).map_or(0, |json| json.len())
+    }
+}
+
+/// Maximum length of an entry as JSON.
+const MAX_BYTES: usize = 4096;
+/// How many characters are kept of each value of a longer entry: as many as fit.
+const KEPT: [usize; 3] = [2000, 200, 0];
+
+/// `values`, each of which is shortened to a text of its first `kept` characters and its length, unless it is short.
+fn cut(values: &AuditValues, kept: usize) -> AuditValues {
+    let cut = |value: &Value| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let start: String = text.chars().take(kept).collect();
+        let short = format!("{start}… ({} bytes)", text.len());
+        if short.len() < text.len() { short.into() } else { value.clone() }
+    };
+    values.iter().map(|(name, value)| (name.clone(), cut(value))).collect()
+}
+
 /// Personal data. The audit log outlives the account, so it records that these fields changed, but not their values.
 const PERSONAL_FIELDS: [&str; 10] = [
     "primaryEmail",
@@ -345,4 +377,55 @@ fn values_of<T: Serialize>(target: &T) -> AuditValues {
         return AuditValues::new();
     };
     fields.into_iter().filter(|(name, _)| !HIDDEN_FIELDS.contains(&name.as_str())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry_with(after: AuditValues) -> AuditEntry {
+        let (name, now) = ("é".repeat(100), Instant::from_unix_milliseconds(1_800_000_000_000));
+        let (name, email) = (name.parse().unwrap(), "amina@example.org".parse().unwrap());
+        let committee = CommitteeId::new(Uuid::nil());
+        let mut actor =
+            User::new(UserId::new(Uuid::nil()), Clone::clone(&name), name, email, committee, now);
+        actor.profile = crate::Profile::SuperAdmin;
+        let target = (TargetType::User, Uuid::nil());
+        let action = AuditedAction::new(Action::RegistrationUpdated, target, committee);
+        let (before, after) = (Some(after.clone()), Some(after));
+        AuditedAction { before, after, ..action }.by(&actor, Uuid::nil(), now)
+    }
+
+    #[test]
+    fn values_beyond_four_kilobytes_are_cut_and_say_so() {
+        let ids = vec![Uuid::nil().to_string(); 5_000];
+        let entry = entry_with(values([("answers", ids.into()), ("note", true.into())]));
+        assert!(entry.bytes() <= MAX_BYTES, "{}", entry.bytes());
+        let after = entry.audited.after.unwrap();
+        let answers = after["answers"].as_str().unwrap();
+        assert!(answers.starts_with("[\"00000000-") && answers.ends_with("… (195001 bytes)"));
+        assert_eq!(after["note"], true);
+    }
+
+    #[test]
+    fn entry_has_at_most_four_kilobytes_whatever_its_values_are() {
+        for (fields, letter, length) in [
+            (1, "a", 20_000),
+            (1, "م", 3_000),
+            (40, "\u{1}", 20_000),
+            (40, "\"", 100),
+            (40, "a", 10),
+        ] {
+            let value = || Value::from(letter.repeat(length));
+            let values = (0..fields).map(|number| (format!("secondaryField{number}"), value()));
+            let entry = entry_with(values.collect());
+            assert!(entry.bytes() <= MAX_BYTES, "{fields} × {length}: {}", entry.bytes());
+        }
+    }
+
+    #[test]
+    fn short_entry_is_recorded_as_it_is() {
+        let values = values([("reason", "Salle fermée".into()), ("capacity", Value::Null)]);
+        assert_eq!(entry_with(values.clone()).audited.after, Some(values));
+    }
 }

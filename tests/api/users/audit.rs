@@ -149,3 +149,23 @@ async fn entries_older_than_five_years_are_not_listed() {
         }
     }
 }
+
+#[tokio::test]
+async fn page_of_a_hundred_large_entries_is_listed() {
+    let (world, admin) = World::with_admin().await;
+    let world = world.another_process_with(&[("RATE_LIMIT", "1000")]);
+    let admin = admin.via(&world);
+    let course = json!({ "courseTitle": "Secourisme" });
+    let id = admin.post("/courses", course).await.expect_created()["course"]["courseID"].clone();
+    let path = format!("/registrations/{}/settings", id.as_str().unwrap());
+    for number in 0..100 {
+        let consent = format!("{number}{}", "م".repeat(1_900));
+        admin.put(&path, json!({ "mode": "MANUAL", "consentText": consent })).await.expect_ok();
+    }
+    let page = admin.get("/audit?limit=100").await.expect_ok();
+    let audit = page["audit"].as_array().unwrap();
+    assert_eq!(audit.len(), 100);
+    assert!(audit.iter().all(|entry| entry.to_string().len() <= 4096));
+    let consent = audit[0]["after"]["consentText"].as_str().unwrap();
+    assert!(consent.starts_with("99م") && consent.ends_with("bytes)"), "{consent}");
+}
