@@ -144,7 +144,7 @@ fn limit(
 ) -> Option<Counter> {
     let event = match notification {
         Notification::Code { kind, removal, .. } => {
-            // Anyone who knows the address can request it, or register with the address.
+            // Anyone who knows the address can request it, or has registered with the address.
             let is_requested_by_anyone = *kind != CodeKind::Email || removal.is_some();
             return (stop.is_some() && is_requested_by_anyone)
                 .then(|| Counter::of(limits::CODES_TO_STOPPED, to));

@@ -13,7 +13,7 @@ use domain::{
 };
 pub use identity::code::{email_challenge, pending_email_challenge, phone_challenge};
 use identity::{
-    code::{NewCode, issue, removal_code},
+    code::{NewCode, issue, removal_code, removal_hash},
     outbox::OutboxSealer,
     random,
     sealing::Sealer,
@@ -230,7 +230,8 @@ impl Codes {
     }
 
     /// Adds to `transaction` a new code of `kind` for `challenge`, valid for ten minutes, which replaces an earlier
-    /// one, and the message that sends it to `to`.
+    /// one, and the message that sends it to `to`. A mail to an address that nobody has verified also has the link with
+    /// which its owner removes the account if they did not register it.
     pub fn issue(
         &self,
         transaction: &mut Transaction,
@@ -238,34 +239,6 @@ impl Codes {
         challenge: Challenge,
         user: Option<&User>,
         to: Recipient,
-        now: Instant,
-    ) -> Result<(), ApiError> {
-        self.issue_with(transaction, (kind, challenge), user, to, None, now)
-    }
-
-    /// Adds to `transaction` the mail to the new account `user` with the code that verifies its mailbox, and a second
-    /// link with which the owner of the mailbox removes the account if they did not register it.
-    pub fn welcome(
-        &self,
-        transaction: &mut Transaction,
-        user: &mut User,
-        now: Instant,
-    ) -> Result<(), ApiError> {
-        let (removal, hash) = removal_code();
-        user.removal_code = Some(hash);
-        let code = (CodeKind::Email, email_challenge(&user.email));
-        let to = Recipient::Mail(user.email.clone());
-        self.issue_with(transaction, code, Some(user), to, Some(removal), now)
-    }
-
-    /// As [`issue`](Self::issue), with the code `removal` that removes the account.
-    fn issue_with(
-        &self,
-        transaction: &mut Transaction,
-        (kind, challenge): (CodeKind, Challenge),
-        user: Option<&User>,
-        to: Recipient,
-        removal: Option<String>,
         now: Instant,
     ) -> Result<(), ApiError> {
         let NewCode { digits, link } = issue(challenge);
@@ -290,14 +263,27 @@ impl Codes {
             networks: BTreeMap::new(),
         };
         transaction.put_code(kind, challenge, &stored);
+        let of_mailbox = user.filter(|user| to == Recipient::Mail(user.email.clone()));
         // Text that a person chose goes only to a mailbox that is known to be theirs.
-        let is_theirs =
-            |user: &&User| user.is_mailbox_verified && to == Recipient::Mail(user.email.clone());
-        let name = user.filter(is_theirs).map_or("", |user| user.name.as_str());
+        let is_theirs = |user: &&User| user.is_mailbox_verified;
+        let name = of_mailbox.filter(is_theirs).map_or("", |user| user.name.as_str());
+        let removal = of_mailbox.and_then(|user| self.removal_code(user));
         let notification = Notification::Code { kind, digits, link, removal };
         let message = self.outbox.message(to.clone(), stored.user_id, name, notification, now)?;
         transaction.send(&message);
         Ok(())
+    }
+
+    /// The code that removes the account `user`, whose mailbox nobody has verified. `None` also if the key was replaced since
+    /// they registered: then the code of an earlier mail still works.
+    fn removal_code(&self, user: &User) -> Option<String> {
+        let code = removal_code(&self.sealer, user.user_id);
+        (user.removal_code == Some(removal_hash(&code))).then_some(code)
+    }
+
+    /// Lets the owner of the mailbox of the new account `user` remove it by the codes that are sent there.
+    pub fn make_removable(&self, user: &mut User) {
+        user.removal_code = Some(removal_hash(&removal_code(&self.sealer, user.user_id)));
     }
 
     /// The sealer of outbox messages, for notifications other than codes.

@@ -89,7 +89,7 @@ pub enum Notification {
         digits: String,
         /// The long code of the link, letters only; used in mails.
         link: String,
-        /// The code with which the owner of the mailbox removes the account; in the first mail only.
+        /// The code with which the owner of the mailbox removes the account, until somebody has verified the mailbox.
         #[serde(skip_serializing_if = "Option::is_none")]
         removal: Option<String>,
     },

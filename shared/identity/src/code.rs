@@ -5,7 +5,7 @@ use domain::{Email, Phone, UserId, code::Challenge};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::random;
+use crate::{random, sealing::Sealer};
 
 /// A new one-time code in both forms.
 #[derive(Clone)]
@@ -25,15 +25,14 @@ pub fn issue(challenge: Challenge) -> NewCode {
     NewCode { digits: format!("{digits:06}"), link }
 }
 
-/// A new code that removes an account, in letters only, and its hash for the account. It has 128 random bits, so that a
-/// hash without a key suffices: the code outlives the keys.
-pub fn removal_code() -> (String, String) {
-    let code = letters(&random::bytes::<16>());
-    let hash = removal_hash(&code);
-    (code, hash)
+/// The code that removes the account `user`, in letters only. It follows from a key of `sealer`, so that each mail can
+/// contain the same code.
+pub fn removal_code(sealer: &Sealer, user: UserId) -> String {
+    letters(&sealer.derive("removal code", user.uuid().as_bytes())[..16])
 }
 
-/// The hash of the code `text` that removes an account.
+/// The hash of the code `text` that removes an account, for the account. The code has 128 bits that nobody can guess, so
+/// that a hash without a key suffices: the code outlives the keys.
 pub fn removal_hash(text: &str) -> String {
     HEXLOWER.encode(&Sha256::digest(text))
 }

@@ -48,10 +48,10 @@ pub(crate) async fn not_me(world: &World, code: &str) -> tests::Answer {
     world.anonymous().post("/users/not-me", payload).await
 }
 
-/// The code of the link with which the owner of the mailbox removes the account.
+/// The code of the link with which the owner of the mailbox removes the account, from the newest mail.
 pub(crate) async fn removal_code(world: &World) -> String {
     let mails = world.mails(ADDRESS).await;
-    let text = mails.last().unwrap()["text"].as_str().unwrap();
+    let text = mails.first().unwrap()["text"].as_str().unwrap();
     let code = text.split("/not-me#code=").nth(1).expect("a second link");
     code.chars().take_while(char::is_ascii_alphabetic).collect()
 }

@@ -20,7 +20,7 @@ input! {
     }
 }
 
-/// Needs no session: the code is in the mail that the registration sent. It is valid until the mailbox is verified or
+/// Needs no session: the code is in the mails with codes that were sent to the mailbox. It is valid until the mailbox is verified or
 /// the account erased. It is too long to be guessed, so attempts are not counted.
 pub(crate) async fn remove(
     State(users): State<Users>,

@@ -1,6 +1,6 @@
 //! `POST /users/register`: creates an account in an active committee.
 
-use accounts::{Registration, attempts, message_limits};
+use accounts::{Registration, attempts, email_challenge, message_limits};
 use axum::extract::{FromRequestParts, State};
 use common::{
     ApiError, ApiResult, Client, ErrorCode, Fields, FromFields, Message, Now, Once, committee_id,
@@ -8,8 +8,10 @@ use common::{
 };
 use domain::{
     CommitteeId, Constraint, Email, Instant, Name, Phone, UserId, ValueError,
+    code::CodeKind,
     committee::Committee,
     limits::{self, Limit},
+    outbox::Recipient,
     password::Owner,
     user::{AccountWithCommittee, User},
 };
@@ -121,7 +123,10 @@ pub(crate) async fn register(
     user.unverified_until = Some(now.after(users.unverified_life));
     let mut tx = users.store.transaction();
     if welcome.is_some() {
-        users.codes.welcome(&mut tx, &mut user, now)?;
+        let challenge = email_challenge(&user.email);
+        let to = Recipient::Mail(user.email.clone());
+        users.codes.issue(&mut tx, CodeKind::Email, challenge, Some(&user), to, now)?;
+    users.codes.make_removable(&mut user);
     }
     tx.new_user(&NewUser { user: user.clone(), password_hash });
     let account = AccountWithCommittee::of(user, committee);
