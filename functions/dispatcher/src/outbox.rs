@@ -155,7 +155,10 @@ fn limit(
         Notification::Account { event, .. } => event,
     };
     match event {
-        AccountEvent::NewDevice { .. } => Some(Counter::of(limits::NEW_DEVICES, to)),
+        AccountEvent::NewDevice { .. } => {
+            let series = user.map_or(0, |user| user.device_series);
+            Some(Counter::of(limits::NEW_DEVICES, format!("{to} {series}")))
+        }
         // What causes these is limited.
         AccountEvent::Suspended | AccountEvent::Erased { is_mailbox_verified: true } => None,
         _ if user.is_some_and(|user| user.is_mailbox_verified) => None,

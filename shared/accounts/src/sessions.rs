@@ -157,7 +157,7 @@ impl Sessions {
 
     /// Adds the client's device and address range to those that the account knows, and a notification if one of them is
     /// new. The first sign-in of an account sends none: without a known device, `lastActive` tells whether there was an
-    /// earlier session.
+    /// earlier session, and the device series whether the devices were forgotten.
     fn record_device(
         &self,
         account: &AccountContext,
@@ -170,7 +170,8 @@ impl Sessions {
             true => KnownDevices::default(),
             false => account.devices.clone(),
         };
-        let is_first = known.is_empty() && user.last_active == user.created_at;
+        let is_first =
+            known.is_empty() && user.last_active == user.created_at && user.device_series == 0;
         if !is_first && !account.forgets_devices && !known.includes(&client.agent, client.ip, now) {
             let (agent, ip) = (client.agent.clone(), client.ip.to_string());
             let event = AccountEvent::NewDevice { agent, ip, is_last: false };

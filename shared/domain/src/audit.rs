@@ -337,7 +337,7 @@ const PERSONAL_FIELDS: [&str; 10] = [
 
 /// Fields of an account that the log leaves out: counters, times and secrets that follow from other fields, and what is
 /// not an administrator's to change.
-const HIDDEN_FIELDS: [&str; 14] = [
+const HIDDEN_FIELDS: [&str; 15] = [
     "version",
     "epoch",
     "lastActive",
@@ -350,6 +350,7 @@ const HIDDEN_FIELDS: [&str; 14] = [
     "removalCode",
     "unverifiedUntil",
     "passkeySeries",
+    "deviceSeries",
     "formerContact",
     "erasedAt",
 ];

@@ -68,11 +68,11 @@ limits! {
     CODES_QUARTER_HOUR "MessagesPerQuarterHour" 3 QUARTER_HOUR;
     /// The same, in a day.
     CODES "MessagesPerDay" 10 DAY;
-    /// Codes of one kind per account; the interval is a setting.
-    CODES_INTERVAL "MessagesPerInterval" 1 QUARTER_HOUR;
     /// Codes of all kinds per account that were requested in networks that know it: otherwise somebody who signs in from
     /// many could flood the mailbox.
     CODES_KNOWN "MessagesPerDayOfKnownNetworks" 30 DAY;
+    /// Codes of one kind per account; the interval is a setting.
+    CODES_INTERVAL "MessagesPerInterval" 1 QUARTER_HOUR;
     /// Requests of an account for a new address; the interval is a setting.
     EMAIL_CHANGE_INTERVAL "email-change-interval" 1 QUARTER_HOUR;
     /// The same, in a quarter of an hour.
@@ -97,8 +97,8 @@ limits! {
     /// Mails with the code and the links of a new account, per address. Otherwise somebody could flood it by registering
     /// and erasing accounts.
     WELCOMES "WelcomesPerAddress" 3 DAY;
-    /// Notifications of new devices per mailbox. Whoever knows the password can invent devices; no other notification is
-    /// held back for them.
+    /// Notifications of new devices per mailbox and device series of the account. Whoever knows the password can invent
+    /// devices; no other notification is held back for them.
     NEW_DEVICES "NewDevicesPerDay" 10 DAY;
     /// Changes of one kind that an account's owner is notified of, per account. So notifications need no limit, with which
     /// an attacker could hide the last change behind others.

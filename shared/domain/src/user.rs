@@ -94,6 +94,9 @@ pub struct User {
     pub passkeys: u32,
     /// How often all passkeys were removed. Passkeys of an earlier number are invalid.
     pub passkey_series: u64,
+    /// How often the limit of notifications of new devices has begun anew: with each reset, suspension, and with the first
+    /// verification of the mailbox. So an attacker who used it up before is noticed afterwards.
+    pub device_series: u64,
     /// A requested e-mail address that is not verified yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_email: Option<Email>,
@@ -192,6 +195,7 @@ impl User {
             unverified_until: None,
             passkeys: 0,
             passkey_series: 0,
+            device_series: 0,
             pending_email: None,
             former_contact: None,
             erased_at: None,
@@ -235,6 +239,7 @@ impl User {
         self.removal_code = None;
         self.unverified_until = None;
         self.epoch += 1;
+        self.device_series += 1;
     }
 
     /// As [`verify_mailbox`](Self::verify_mailbox), by a code that signs in or sets a password. The person who registered
@@ -280,6 +285,7 @@ impl User {
     pub fn recover(&mut self) {
         self.revoke_sessions();
         self.is_phone_verified = false;
+        self.device_series += 1;
     }
 
     /// Whether this is an active, verified super admin; at least one must exist.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::{Value, json};
-use tests::{Authenticator, PASSWORD, Person, TotpApp, World};
+use tests::{Authenticator, NewPerson, PASSWORD, Person, TotpApp, World};
 
 /// The subjects of the mails to `email`, newest first.
 async fn subjects(world: &World, email: &str) -> Vec<String> {
@@ -66,6 +66,74 @@ async fn reset_forgets_the_devices_that_signed_in_before() {
     // The passkey of the thief still signs in; the owner learns of it.
     authenticator.sign_in(&thief).await.expect_success(Message::LoginSuccess);
     assert_eq!(subjects(&world, email).await[0], NEW_DEVICE);
+}
+
+/// Signs in to the account with the address `email` from fifteen new devices, as an attacker who uses up the notifications
+/// of new devices.
+async fn invent_devices(world: &World, email: &str, password: &str) {
+    for number in 0..15 {
+        let thief = world.anonymous().at(&format!("172.{number}.0.1"));
+        thief.sign_in(email, password).await;
+    }
+    assert_eq!(of_new_devices(world, email).await, 10);
+}
+
+/// How many notifications of new devices `email` has received.
+async fn of_new_devices(world: &World, email: &str) -> usize {
+    let subjects = subjects(world, email).await;
+    subjects.iter().filter(|subject| *subject == NEW_DEVICE).count()
+}
+
+#[tokio::test]
+async fn new_devices_are_reported_again_after_a_reset() {
+    for method in ["email", "sms"] {
+        let world = World::new().await;
+        let owner = NewPerson::with(Profile::Member).with_phone("216", "20123456");
+        let member = world.person(&owner).await;
+        let email = member.user().email.as_str();
+        let mut authenticator = Authenticator::registered_by(&member).await;
+        invent_devices(&world, email, PASSWORD).await;
+        world.anonymous().ask_to_reset(email, method).await;
+        let code = match method {
+            "email" => world.mailed_code(email).await,
+            _ => world.texted_code("+21620123456").await,
+        };
+        let new = "le phare de Kelibia";
+        let body =
+            json!({ "email": email, "code": code, "newPassword": new, "confirmPassword": new });
+        world.anonymous().post("/users/reset-password", body).await.expect_ok();
+        let thief = world.anonymous().at("172.0.0.1");
+        authenticator.sign_in(&thief).await.expect_success(Message::LoginSuccess);
+        assert_eq!(of_new_devices(&world, email).await, 11, "after a reset by {method}");
+    }
+}
+
+#[tokio::test]
+async fn new_devices_are_reported_again_after_a_reactivation() {
+    let (world, member) = World::with_member().await;
+    let email = member.user().email.as_str();
+    invent_devices(&world, email, PASSWORD).await;
+    let admin = world.admin().await;
+    for is_active in [false, true] {
+        admin.set_active(member.user().user_id, is_active).await;
+    }
+    world.anonymous().at("192.0.2.1").sign_in(email, PASSWORD).await;
+    assert_eq!(of_new_devices(&world, email).await, 11);
+}
+
+#[tokio::test]
+async fn new_devices_are_reported_again_after_the_first_verification() {
+    let world = World::new().await;
+    let (email, password) = ("victime@example.org", "clé de sol et fa");
+    world.register(email).await;
+    let code = world.mailed_code(email).await;
+    let owner = world.anonymous();
+    let token = owner.sign_in(email, password).await["user"]["token"].clone();
+    invent_devices(&world, email, password).await;
+    let owner = owner.with_token(token.as_str().unwrap());
+    owner.verify_email(email, &code).await.expect_success(Message::EmailVerified);
+    world.anonymous().at("192.0.2.1").sign_in(email, password).await;
+    assert_eq!(of_new_devices(&world, email).await, 11);
 }
 
 #[tokio::test]

@@ -86,6 +86,7 @@ async fn replace(
         let after = user.changed(|user| {
             if !code.by_mail {
                 user.revoke_sessions();
+                user.device_series += 1;
             } else {
                 user.recover();
                 user.verify_mailbox_and_clear(users.registration.mailbox_verifies());
