@@ -360,9 +360,7 @@ pub fn integer<N: TryFrom<u64> + Into<u64> + Copy>(
         let range: RangeInclusive<u64> = (*range.start()).into()..=(*range.end()).into();
         // serde_json reads whole numbers beyond 64 bits as floating-point ones.
         let is_huge = |number: &Number| number.as_f64().is_some_and(|number| number.abs() >= 9e18);
-        let is_whole = |number: &&Number| {
-            number.is_i64() || number.is_u64() || is_huge(number) || whole(number).is_some()
-        };
+        let is_whole = |number: &&Number| !number.is_f64() || is_huge(number);
         let invalid = |code| InvalidValue {
             code,
             constraint: Constraint {
@@ -373,19 +371,12 @@ pub fn integer<N: TryFrom<u64> + Into<u64> + Copy>(
         };
         let number = value.as_number().filter(is_whole);
         let number = number.ok_or_else(|| invalid(ErrorCode::FieldType))?;
-        let number = number.as_u64().or_else(|| whole(number));
         number
+            .as_u64()
             .filter(|number| range.contains(number))
             .and_then(|number| N::try_from(number).ok())
             .ok_or_else(|| invalid(ErrorCode::FieldValue))
     }
-}
-
-/// The value of a number such as `1.0`, which is an integer, too
-/// (<https://json-schema.org/draft/2020-12/json-schema-validation#section-6.1.1>).
-fn whole(number: &Number) -> Option<u64> {
-    let number = number.as_f64().filter(|number| number.fract() == 0.0)?;
-    (0.0..=MAX_SAFE_INTEGER as f64).contains(&number).then_some(number as u64)
 }
 
 /// Errors state no larger bound, because clients may read JSON numbers as doubles (RFC 8259 §6).

@@ -146,8 +146,8 @@ fn object(body: &[u8]) -> Result<Map<String, Value>, ErrorCode> {
     }
 }
 
-/// A JSON value without duplicate keys at any depth. serde_json itself limits the depth to 127 and rejects invalid
-/// UTF-8, lone surrogates and trailing text.
+/// A JSON value without duplicate keys at any depth, in which equal numbers are equal. serde_json itself limits the depth
+/// to 127 and rejects invalid UTF-8, lone surrogates and trailing text.
 struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {
@@ -181,7 +181,12 @@ impl<'de> Visitor<'de> for StrictVisitor {
         Ok(value.into())
     }
 
+    /// A number such as `1.0` is an integer, too
+    /// (<https://json-schema.org/draft/2020-12/json-schema-validation#section-6.1.1>).
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        if value.fract() == 0.0 && value.abs() < i64::MAX as f64 {
+            return Ok((value as i64).into());
+        }
         Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("not a finite number"))
     }
 

@@ -73,3 +73,22 @@ fn content_type_is_json_or_absent() {
     }
     assert!(is_plain_json(&HeaderMap::new()));
 }
+
+#[test]
+fn equal_numbers_are_read_as_equal_values() {
+    let read = |number: &str| object(format!("{{\"a\":{number}}}").as_bytes()).unwrap();
+    for (one, other, are_equal) in [
+        ("1", "1.0", true),
+        ("-0", "0", true),
+        ("100", "1e2", true),
+        ("-3", "-30e-1", true),
+        ("10000000000000000", "1e16", true),
+        ("1.5", "15e-1", true),
+        ("1e300", "10e299", true),
+        ("1", "1.5", false),
+        ("1", "\"1\"", false),
+        ("1", "-1", false),
+    ] {
+        assert_eq!(read(one) == read(other), are_equal, "{one} and {other}");
+    }
+}
