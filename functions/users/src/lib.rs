@@ -14,7 +14,7 @@ use common::{ApiError, Cursors, ErrorCode, FieldError, Fields, InvalidValue, Rou
 use domain::{
     Constraint, UserId, ValueError, limits, password::Owner, permissions::Right, user::User,
 };
-use identity::{known_passwords, password::Hasher};
+use identity::{known_passwords, password::Hasher, sealing::Sealer};
 use runtime::{ConfigError, Key};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -32,6 +32,7 @@ pub(crate) struct Users {
     store: Store,
     codes: Codes,
     cursors: Cursors,
+    sealer: Sealer,
     hasher: Hasher,
     avatars: own::avatar::Avatars,
     bucket: Bucket,
@@ -51,12 +52,14 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
     let days = u32::try_from(settings.number("UNPROVED_DAYS", 7)?).unwrap_or(u32::MAX);
     let bucket = Bucket::new(&setup.aws, settings)?;
+    let sealer: Sealer = setup.keys.parse(Key::Sealing)?;
     let users = Users {
         store: setup.store.clone(),
         codes: Codes::new(setup)?,
         cursors: setup.keys.parse(Key::Cursor)?,
         hasher: Hasher::default(),
-        avatars: own::avatar::Avatars::new(bucket.clone(), setup.keys.parse(Key::Sealing)?),
+        avatars: own::avatar::Avatars::new(bucket.clone(), sealer.clone()),
+        sealer,
         bucket,
         registration: Registration::of(settings)?,
         register_per_hour: settings.number("REGISTER_PER_HOUR", limits::REGISTRATION.max)?,

@@ -7,6 +7,8 @@ use axum::{
 };
 use domain::{Instant, Line, ValueError};
 use http::{HeaderMap, HeaderValue, request::Parts};
+use identity::sealing::Sealer;
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use store::{CommitOutcome, Earlier, Held, Idempotent, Part, Store, Transaction};
@@ -21,7 +23,8 @@ use crate::{
 
 const HEADER: &str = "Idempotency-Key";
 
-/// Fields that are not compared: a digest of a body with a password would be faster to guess than the stored hash.
+/// Fields that are compared only by [`Idempotency::with_secret`]: a digest without a key of a body with a password would
+/// be faster to guess than the stored hash.
 const NOT_COMPARED: [&str; 2] = ["password", "confirmPassword"];
 
 /// Extracts what [`Input`](crate::Input) extracts from the body of a POST, and its idempotency key.
@@ -81,6 +84,14 @@ fn idempotent(parts: &Parts, key: &str, body: &Map<String, Value>) -> Result<Ide
 }
 
 impl Idempotency {
+    /// Compares `secret` too, which is not compared with the body. What is stored of it is an HMAC under the key of
+    /// `sealer`, bound to `account`, so that equal secrets of two people differ.
+    pub fn with_secret(self, sealer: &Sealer, account: &str, secret: &SecretString) -> Self {
+        let data = format!("{account} {}", secret.expose_secret());
+        let digest = || sealer.mac("idempotency", data.as_bytes());
+        Self(self.0.map(|request| request.and(&digest())))
+    }
+
     /// The response to an earlier request with the same key: `message`, and the data that was stored.
     ///
     /// # Errors

@@ -64,6 +64,12 @@ impl Idempotent {
             body: HEXLOWER.encode(&Sha256::digest(body)),
         }
     }
+
+    /// Compares `digest` beside the body.
+    #[must_use]
+    pub fn and(self, digest: &str) -> Self {
+        Self { body: format!("{} {digest}", self.body), ..self }
+    }
 }
 
 impl Transaction {

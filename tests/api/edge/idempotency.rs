@@ -92,6 +92,8 @@ async fn key_without_a_session_belongs_to_its_network() {
     let mut other_password = world.registration("amel@example.org");
     other_password["password"] = json!("un autre mot de passe");
     let again = person.post("/users/register", other_password).await;
+    again.expect_error(ErrorCode::IdempotencyKeyReused);
+    let again = person.post("/users/register", world.registration("amel@example.org")).await;
     assert_eq!((again.header("idempotent-replayed"), &again.body), ("true", &first.body));
     person.sign_in("amel@example.org", "clé de sol et fa").await;
     let elsewhere = person.at("203.0.113.7");
@@ -99,6 +101,22 @@ async fn key_without_a_session_belongs_to_its_network() {
     refused.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
     let stored = world.items("transient").iter().map(Value::to_string).collect::<String>();
     assert!(!stored.contains("clé de sol") && stored.contains("amel@example.org"), "{stored}");
+}
+
+#[tokio::test]
+async fn equal_passwords_of_two_registrations_have_different_digests() {
+    let world = World::new().await;
+    let mut digests = BTreeSet::new();
+    for number in 0..2 {
+        let person = world.anonymous().with("idempotency-key", "k");
+        let registration = world.registration(&format!("amel{number}@example.org"));
+        person.post("/users/register", registration).await.expect_created();
+    }
+    for item in world.items("transient") {
+        let body = item["body"]["S"].as_str().unwrap_or_default();
+        digests.extend(body.split_once(' ').map(|(_, digest)| digest.to_owned()));
+    }
+    assert_eq!(digests.len(), 2);
 }
 
 #[tokio::test]

@@ -98,6 +98,8 @@ pub(crate) async fn register(
     _: RegistrationAllowed,
     Once(request, key): Once<RegisterRequest>,
 ) -> ApiResult<RegisterResponse> {
+    // A repetition with another password must not be told that it works.
+    let key = key.with_secret(&users.sealer, request.email.as_str(), &request.password);
     let limit = Limit { max: users.register_per_hour, ..limits::REGISTRATION };
     let counter = attempts::per_network(limit, &client, str::to_owned);
     let message = Message::UserRegistered;
@@ -122,11 +124,11 @@ pub(crate) async fn register(
     let mut user = request.into_user(now);
     user.unverified_until = Some(now.after(users.unverified_life));
     let mut tx = users.store.transaction();
+    users.codes.make_removable(&mut user);
     if welcome.is_some() {
         let challenge = email_challenge(&user.email);
         let to = Recipient::Mail(user.email.clone());
         users.codes.issue(&mut tx, CodeKind::Email, challenge, Some(&user), to, now)?;
-    users.codes.make_removable(&mut user);
     }
     tx.new_user(&NewUser { user: user.clone(), password_hash });
     let account = AccountWithCommittee::of(user, committee);
