@@ -18,7 +18,7 @@ use identity::{
 use ops::{ErasedAgain, Expectations, First, Kind, Parameters, Stage};
 use runtime::{Clock, Key, Startup};
 use serde_json::json;
-use store::{CommitOutcome, NewUser, Setup};
+use store::{AuditList, CommitOutcome, NewUser, Setup};
 use tests::{PASSWORD, TotpApp, World};
 
 use crate::edge::http::start;
@@ -502,4 +502,27 @@ async fn accounts_that_a_restore_brought_back_are_erased_again() {
     assert_eq!(entry["actorID"], json!(admin.user().user_id));
     let again = ops::erase_again(before, after, now).await.unwrap();
     assert_eq!(again, ErasedAgain { erased: vec![], kept });
+}
+
+#[tokio::test]
+async fn account_whose_erasure_the_restored_audit_has_is_erased_again() {
+    let (former, restored) = (World::new().await, World::new().await);
+    let admin = former.admin().await;
+    for _ in 0..2 {
+        let erased = former.member().await.user().clone();
+        bring_back(&restored, &erased).await;
+        let path = format!("/users/{}", erased.user_id);
+        admin.delete_with(&path, json!({})).await.expect_ok();
+    }
+    former.cloud().settle();
+    let (before, after, now) =
+        (&former.setup().store, &restored.setup().store, restored.clock().now());
+    let page = before.audit(AuditList::All, None, 2, now).await.unwrap();
+    let mut tx = after.transaction();
+    tx.record_audit(&page.items[0]);
+    assert_eq!(tx.commit().await.unwrap(), CommitOutcome::Committed);
+    let done = ops::erase_again(before, after, now).await.unwrap();
+    assert_eq!((done.erased.len(), done.kept.len()), (2, 0));
+    let audit = restored.admin().await.get("/audit").await.expect_ok()["audit"].clone();
+    assert_eq!(audit.as_array().unwrap().len(), 2);
 }

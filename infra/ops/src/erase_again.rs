@@ -21,8 +21,8 @@ pub struct ErasedAgain {
 }
 
 /// Erases the accounts in the restored table of `store` whose erasure the audit in `former`, the store with the table
-/// before, has. In the same transaction that entry becomes part of the restored audit: it is the record. It can be
-/// repeated. The audit has no accounts that were erased because nobody verified them: the worker erases those itself.
+/// before, has. In the same transaction that entry becomes part of the restored audit, unless it has it already: it is
+/// the record. It can be repeated. The audit has no accounts that were erased because nobody verified them: the worker erases those itself.
 ///
 /// # Errors
 /// When a table does not respond. Accounts that were erased before an error stay so.
@@ -58,8 +58,11 @@ async fn erase_one(
     entry: &AuditEntry,
     now: Instant,
 ) -> Result<User, ApiError> {
+    let is_recorded = store.has_audit(entry).await?;
     let erase = |user: &User, tx: &mut Transaction| {
-        tx.record_audit(entry);
+        if !is_recorded {
+            tx.record_audit(entry);
+        }
         Ok(tx.erase(user, now)?)
     };
     let error = |part| match part {

@@ -85,6 +85,13 @@ impl Store {
         Ok(page.take_while(|entry| now < entry.created_at.after(RETENTION)))
     }
 
+    /// Whether `entry` is stored.
+    pub async fn has_audit(&self, entry: &AuditEntry) -> Result<bool, StoreError> {
+        let key = keys::audit_of_committee(entry.audited.committee_id, entry.audit_id);
+        let stored: Option<ListedItem<AuditEntry>> = self.get(&key).await?;
+        Ok(stored.is_some())
+    }
+
     async fn stored_audit(
         &self,
         pk: &str,
