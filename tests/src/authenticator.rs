@@ -52,6 +52,8 @@ pub struct Authenticator {
     pub attests_itself: bool,
     /// Fields of the client data that differ from those of an honest browser.
     pub client_data: Value,
+    /// What the client data begins with.
+    pub before_client_data: &'static str,
     /// The public key that it registers, in place of its own.
     pub other_key: Option<Vec<u8>>,
 }
@@ -87,6 +89,7 @@ impl Authenticator {
             extra: Vec::new(),
             attests_itself: false,
             client_data: json!({}),
+            before_client_data: "",
             other_key: None,
         }
     }
@@ -191,7 +194,7 @@ impl Authenticator {
         }
         let fields: Vec<String> =
             fields.iter().map(|(name, value)| format!("{}:{value}", json!(name))).collect();
-        format!("{{{}}}", fields.join(","))
+        format!("{}{{{}}}", self.before_client_data, fields.join(","))
     }
 
     fn authenticator_data(&self, flags: u8, attested: &[u8]) -> Vec<u8> {

@@ -25,6 +25,7 @@ const INVALID: &[(&str, Change)] = &[
     ("type", |it| it.client_data = json!({ "type": "payment.get" })),
     ("challenge", |it| it.client_data = json!({ "challenge": "AAAAAAAAAAAAAAAAAAAAAA" })),
     ("short challenge", |it| it.client_data = json!({ "challenge": "AAAA" })),
+    ("byte order mark", |it| it.before_client_data = "\u{feff}"),
     ("relying party", |it| it.rp_id = "evil.example".to_owned()),
     ("no presence", |it| it.flags = UV),
     ("no verification", |it| it.flags = UP),
