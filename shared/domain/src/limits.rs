@@ -70,7 +70,7 @@ limits! {
     CODES "MessagesPerDay" 10 DAY;
     /// Codes of all kinds per account that were requested in networks that know it: otherwise somebody who signs in from
     /// many could flood the mailbox.
-    CODES_KNOWN "MessagesPerDayOfKnownNetworks" 30 DAY;
+    CODES_KNOWN "MessagesPerDayFromKnown" 30 DAY;
     /// Codes of one kind per account; the interval is a setting.
     CODES_INTERVAL "MessagesPerInterval" 1 QUARTER_HOUR;
     /// Requests of an account for a new address; the interval is a setting.
