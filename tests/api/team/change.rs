@@ -107,6 +107,20 @@ async fn stale_if_match_returns_412() {
 }
 
 #[tokio::test]
+async fn version_is_the_same_after_requests_of_the_person() {
+    let (world, admin) = World::with_admin().await;
+    let member = world.member().await;
+    let path = format!("/users/{}", member.user().user_id);
+    let seen = admin.get(&path).await.expect_ok();
+    world.clock().advance(std::time::Duration::from_secs(600));
+    member.get("/auth/check").await.expect_ok();
+    let now = admin.get(&path).await.expect_ok();
+    assert_ne!(now["user"]["lastActive"], seen["user"]["lastActive"]);
+    let role = json!({ "role": "Trésorière", "version": seen["version"] });
+    admin.change_member(member.user().user_id, role).await;
+}
+
+#[tokio::test]
 async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
     let (world, admin) = World::with_person(Profile::CommitteeAdmin).await;
     let other = world.account(Profile::Member).await;
