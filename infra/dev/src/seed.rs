@@ -108,7 +108,7 @@ struct Batched {
 pub(crate) fn people() -> Result<Vec<User>, LocalError> {
     // What the API does not show.
     let hidden = json!({
-        "avatarNumber": 0, "isPhoneVerified": false, "isMailboxVerified": false, "isVerificationWithdrawn": false, "passkeys": 0, "passkeySeries": 0,
+        "avatarNumber": 0, "isPhoneVerified": false, "isMailboxVerified": false, "isVerificationWithdrawn": false, "passkeys": 0, "passkeySeries": 0, "deviceSeries": 0,
     });
     let (mut people, passkeys): (Vec<User>, _) = (all("users", &hidden)?, passkeys()?);
     for user in &mut people {

@@ -159,6 +159,7 @@ fn registering_again_takes_a_new_number_and_keeps_the_history() {
         "permissions": "[]", "version": 1, "epoch": 1, "isPhoneVerified": false,
         "isMailboxVerified": true, "isVerificationWithdrawn": false, "passkeys": 0,
         "passkeySeries": 0,
+        "deviceSeries": 0,
     }))
     .unwrap();
     let state = RegistrationState::Confirmed;
