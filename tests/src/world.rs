@@ -78,6 +78,7 @@ impl World {
         all.with_new_keys().find(&cloud).set("PUBLIC_URL", "https://front.example.org");
         // High, so that no test waits for a sending slot.
         all.set("SMS_RATE_PER_SECOND", "100000");
+        all.set("MAIL_RATE_PER_SECOND", "100000");
         for (name, value) in settings {
             all.set(name, *value);
         }

@@ -5,7 +5,7 @@ mod outbox;
 
 use std::{sync::Arc, time::Duration};
 
-use background::{Deliver, DueWork, Event, Handled, MessageSender, Record, handle_records};
+use background::{Deliver, DueWork, Event, Handled, MessageSender, Rate, Record, handle_records};
 use domain::Instant;
 use identity::outbox::OutboxSealer;
 use messaging::MailClient;
@@ -18,12 +18,12 @@ use store::{Outbound, OutboundMessage, Setup, Store, keys::DueList};
 pub const KEYS: &[Key] = &[Key::Outbox];
 
 /// The lists of pending work whose stream records this function receives.
-pub const STREAM_LISTS: &[DueList] = &[DueList::Outbox, DueList::Single];
+pub const STREAM_LISTS: &[DueList] = &[DueList::Outbox, DueList::Single, DueList::Mails];
 
 /// Messages that are fetched at once.
 const FETCH_SIZE: u16 = 20;
 /// How far ahead a single text message may take a slot: twice as far as messages of batches, so that they always leave
-/// one for it.
+/// one for it. As far as a mail of a sweep.
 const MAX_SLOT_WAIT: Duration = Duration::from_secs(1);
 
 /// The state of the function. Clones share it.
@@ -36,6 +36,8 @@ struct Services {
     due: DueWork,
     outbox: OutboxSealer,
     mails: MailClient,
+    /// Of mails in numbers.
+    rate: Rate,
     clock: Clock,
     public_url: String,
 }
@@ -50,8 +52,8 @@ pub async fn start(settings: Settings) -> Result<Dispatcher, ConfigError> {
 }
 
 impl Dispatcher {
-    /// Builds the dispatcher from the keys of `setup`, the settings `PUBLIC_URL`, `MAIL_FROM` and
-    /// `MAIL_CONFIGURATION_SET`, and those of [`MessageSender`].
+    /// Builds the dispatcher from the keys of `setup`, the settings `PUBLIC_URL`, `MAIL_FROM`,
+    /// `MAIL_CONFIGURATION_SET` and `MAIL_RATE_PER_SECOND`, and those of [`MessageSender`].
     ///
     /// # Errors
     /// The first of them that is missing or invalid.
@@ -70,6 +72,7 @@ impl Dispatcher {
                 mail_from.to_owned(),
                 configuration_set.map(str::to_owned),
             ),
+            rate: Rate::of_mails(setup)?,
             clock: setup.clock.clone(),
             public_url: public_url.trim_end_matches('/').to_owned(),
         })))
@@ -81,10 +84,15 @@ impl Dispatcher {
     /// None: failed records are part of the response, and failed work of a sweep stays due.
     pub async fn answer(self, event: Event) -> Result<Handled, Error> {
         let Some(records) = event.records else {
-            let Services { sender, due, .. } = &*self.0;
-            let drain = |list| sender.drain(&self, move || due.waiting(list, FETCH_SIZE));
-            // Codes and mails do not wait behind single text messages, which are sent at the sending rate.
-            tokio::join!(drain(DueList::Outbox), drain(DueList::Single));
+            let Services { sender, due, rate, .. } = &*self.0;
+            let drain =
+                |list, rate| sender.drain(&self, rate, move || due.waiting(list, FETCH_SIZE));
+            // Codes do not wait behind what is sent at a rate.
+            tokio::join!(
+                drain(DueList::Outbox, None),
+                drain(DueList::Single, Some(&sender.rate)),
+                drain(DueList::Mails, Some(rate))
+            );
             return Ok(Handled::default());
         };
         let this = &self;

@@ -15,11 +15,17 @@ use domain::{
 use messaging::texts;
 use runtime::Error;
 use store::{Counter, Outbound, StoreError};
+use tokio::time::sleep;
 
 use crate::{Dispatcher, Services};
 
 /// Maximum time until the slot that a code may reserve: twice as far as other text messages, which always leave one.
 const MAX_CODE_SLOT_WAIT: Duration = Duration::from_secs(2);
+/// How long after it was queued a mail in numbers may wait for a slot in the stream, which has codes behind it. Later ones
+/// are left to the sweep, so that however many there are, they delay no code for longer.
+const MAX_MAIL_WAIT: Duration = Duration::from_secs(2);
+/// A mail that is older takes a slot only if it is free within this time.
+const MIN_MAIL_WAIT: Duration = Duration::from_millis(20);
 
 /// What to do with a message.
 enum Plan {
@@ -35,21 +41,34 @@ enum Plan {
 }
 
 impl Dispatcher {
-    /// Sends `message`, whose id is `what`, unless another process sends or has sent it; as a text message at `slot` or
-    /// at the next free slot.
+    /// Sends `message`, whose id is `what`, unless another process sends or has sent it; a text message or a mail in numbers
+    /// at `slot` or at the next free slot.
     pub(crate) async fn deliver_outbox_message(
         &self,
         what: Outbound,
         message: &OutboxItem,
         slot: &mut Option<Instant>,
     ) -> Result<(), Error> {
-        let Services { sender, mails, clock, .. } = &*self.0;
+        let Services { sender, mails, clock, outbox, rate, .. } = &*self.0;
         let expires_at = Some(message.expires_at);
-        let plan = if clock.now() < message.expires_at {
-            self.plan(message).await?
-        } else {
-            Plan::Skip(SendOutcome::expired())
+        if clock.now() >= message.expires_at {
+            return sender.skip(what, expires_at, SendOutcome::expired()).await;
+        }
+        let Ok(content) = outbox.open(message) else {
+            // An error, because the message can be sent once the missing key is restored.
+            return Err(StoreError::Unexpected(
+                "an outbox message cannot be opened: is its key in OUTBOX_KEYS?".to_owned(),
+            )
+            .into());
         };
+        if let Notification::Registration(_) = content.notification {
+            let fresh = message.created_at.after(MAX_MAIL_WAIT).since(clock.now());
+            let taken = rate.slot_in_time(slot.take(), fresh.max(MIN_MAIL_WAIT)).await?;
+            let Some(at) = taken else { return Ok(()) };
+            // Before the plan, which reads whether it is still to be sent.
+            sleep(at.since(clock.now())).await;
+        }
+        let plan = self.plan(content).await?;
         let (to, mut message, limit) = match plan {
             Plan::Skip(outcome) => return sender.skip(what, expires_at, outcome).await,
             Plan::Text(text) => return sender.send_text(what, expires_at, &text, slot).await,
@@ -78,14 +97,7 @@ impl Dispatcher {
         sender.conclude(claim, outcome).await
     }
 
-    async fn plan(&self, message: &OutboxItem) -> Result<Plan, Error> {
-        let Ok(message) = self.0.outbox.open(message) else {
-            // An error, because the message can be sent once the missing key is restored.
-            return Err(StoreError::Unexpected(
-                "an outbox message cannot be opened: is its key in OUTBOX_KEYS?".to_owned(),
-            )
-            .into());
-        };
+    async fn plan(&self, message: OutboxMessage) -> Result<Plan, Error> {
         let OutboxMessage { to, about, notification, .. } = &message;
         let user = match to {
             Recipient::NoAccount => None,

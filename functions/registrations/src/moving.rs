@@ -67,7 +67,7 @@ impl Registrations {
         let (summary, settings) = (&course.course.summary, &course.settings);
         let mut notice = RegistrationNotice::new(event, after, summary, settings, user);
         notice.position = position;
-        tx.send(&self.outbox.notify_registration(user, after, notice, now)?);
+        tx.send_in_turn(&self.outbox.notify_registration(user, after, notice, now)?);
         Ok(tx)
     }
 

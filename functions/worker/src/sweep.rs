@@ -36,12 +36,12 @@ impl Worker {
     pub(crate) async fn sweep(&self) {
         let Services { sender, due, .. } = &*self.0;
         let [fetches] = random::bytes();
-        let fetches = AtomicU8::new(fetches);
+        let (rate, fetches) = (Some(&sender.rate), AtomicU8::new(fetches));
         tokio::join!(
             self.perform_tasks(),
             // Whose sending was interrupted, or was refused and is tried again.
-            sender.drain(self, || due.waiting(DueList::Started, FETCH_SIZE)),
-            sender.drain(self, || self.fetch_waiting(&fetches)),
+            sender.drain(self, rate, || due.waiting(DueList::Started, FETCH_SIZE)),
+            sender.drain(self, rate, || self.fetch_waiting(&fetches)),
             self.emit_dead_letter_count()
         );
     }

@@ -1,4 +1,4 @@
-//! The sweep of one list of messages: sends what is due at the configured rate.
+//! The sweep of one list of messages: sends what is due, at a rate if it has one.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -8,17 +8,17 @@ use runtime::Error;
 use store::{Due, Outbound};
 use tokio::{sync::Mutex, time::Instant as Monotonic};
 
-use crate::{AT_ONCE, MessageSender, perform};
+use crate::{AT_ONCE, MessageSender, Rate, perform};
 
 /// How long one sweep sends messages.
 const DRAIN_TIME: Duration = Duration::from_secs(50);
 
 /// A function that sends messages.
 pub trait Deliver: Sync {
-    /// How far ahead one of its text messages may take a slot.
+    /// How far ahead a message of its sweeps may take a slot.
     const MAX_SLOT_WAIT: Duration;
 
-    /// Sends the message `what` unless another process sends or has sent it. A text message is sent at `slot`, which it
+    /// Sends the message `what` unless another process sends or has sent it. One that has a rate is sent at `slot`, which it
     /// takes out of the option, or at the next free slot.
     fn deliver(
         &self,
@@ -29,10 +29,11 @@ pub trait Deliver: Sync {
 
 impl MessageSender {
     /// Sends messages by `function`, several at once, until none is due or 50 seconds have passed. `fetch` reads the next
-    /// ones, the one to send first at the beginning.
+    /// ones, the one to send first at the beginning. All take slots of `rate`, if there is one.
     pub async fn drain<F: Future<Output = Vec<Due>>>(
         &self,
         function: &impl Deliver,
+        rate: Option<&Rate>,
         fetch: impl Fn() -> F,
     ) {
         let queue = Queue {
@@ -40,13 +41,14 @@ impl MessageSender {
             ends: Monotonic::now() + DRAIN_TIME,
             fetch,
         };
-        join_all((0..AT_ONCE).map(|_| self.send_due(function, &queue))).await;
+        join_all((0..AT_ONCE).map(|_| self.send_due(function, rate, &queue))).await;
     }
 
     /// Sends messages of `queue` one after the other.
     async fn send_due<D: Deliver, F: Future<Output = Vec<Due>>>(
         &self,
         function: &D,
+        rate: Option<&Rate>,
         queue: &Queue<impl Fn() -> F>,
     ) {
         let mut slot = None;
@@ -55,8 +57,8 @@ impl MessageSender {
                 continue;
             };
             // A slot that was not used is kept for the next message.
-            if slot.is_none() && matches!(what, Outbound::Sms(_)) {
-                slot = self.rate.wait_for_slot(D::MAX_SLOT_WAIT, queue.ends).await;
+            if let Some(rate) = rate.filter(|_| slot.is_none()) {
+                slot = rate.wait_for_slot(D::MAX_SLOT_WAIT, queue.ends).await;
                 if slot.is_none() {
                     return;
                 }

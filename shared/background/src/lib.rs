@@ -9,14 +9,15 @@ mod due;
 mod event;
 mod feedback;
 mod outcome;
+mod rate;
 mod sender;
-mod sms_rate;
 
 pub use drain::Deliver;
 pub use due::DueWork;
 pub use event::{Event, Handled, LogData, Record, handle_records};
 pub use feedback::MailFeedback;
 pub use outcome::SendOutcome;
+pub use rate::Rate;
 use runtime::Error;
 pub use sender::{Claim, MessageSender, TextMessage};
 use tokio::time::Instant;

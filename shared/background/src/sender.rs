@@ -16,7 +16,7 @@ use tokio::time::sleep;
 
 use crate::{
     DueWork, SendOutcome,
-    sms_rate::{SmsRate, random_fraction},
+    rate::{Rate, random_fraction},
 };
 
 /// Base of the delay before a retry; it doubles with every attempt.
@@ -41,7 +41,8 @@ pub struct MessageSender {
     sms: SmsClient,
     clock: Clock,
     claim: Duration,
-    pub(crate) rate: SmsRate,
+    /// Of text messages.
+    pub rate: Rate,
 }
 
 /// The claim on a message: only its holder may send the message, once.
@@ -83,7 +84,7 @@ impl MessageSender {
             sms: SmsClient::new(&setup.aws),
             clock: setup.clock.clone(),
             claim: setup.settings.seconds("SMS_CLAIM_SECONDS", 300)?,
-            rate: SmsRate::new(setup)?,
+            rate: Rate::of_texts(setup)?,
         })
     }
 

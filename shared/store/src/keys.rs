@@ -58,7 +58,7 @@
 //! | `ADMINS` | change of who is a super admin, in a transaction: 2 units | 500 changes, one after the other: transactions conflict here |
 //! | `QUOTA#COMMITTEE#<id>#<day>` | `POST /sms/single`, `POST /sms/bulk`: 1 unit, outside the transaction | 1,000 calls of one committee |
 //! | `QUOTA#USER#<id>#<day>`, `QUOTA#FILES#<id>#<day>` | call: 1 unit, for files 2 in the transaction | 1,000 calls, 500 files of one user |
-//! | `RATE` | a block of 20 text messages, or one code or single message: 1 unit, up to 3 at the start of a sequence | 333 blocks, 6,600 messages |
+//! | `RATE#<channel>` | a block of 20 messages, or a single one: 1 unit, up to 3 at the start of a sequence | 333 blocks, 6,600 messages |
 //! | `RECEIPT#<carrier's id>` | a text message and its receipt: 2 units | 500 receipts of one message |
 //! | `TEXTS#<sha-256>` | a text message: 1 unit | 1,000 messages to one number |
 //! | `SEATS#<course>` | a change of state of a registration, in a transaction: 2 units | some 80 changes of one course, one after the other: transactions conflict here. Sixteen items with a share of the seats each would take sixteen times as many |
@@ -80,6 +80,7 @@
 //! | `COMMITTEE#<id>#SMS` in `overview`, 16 shards | a message is queued, claimed and sent: 3 units | 16 × 333 messages of one committee |
 //! | the same | page: 20 × 0.5 KB = 10 KB in all, at least 0.5 units of each shard | 1,500 to 6,000 pages of one committee |
 //! | `COMMITTEE#<id>#BATCHES` in `overview` | a batch is accepted: 1 unit | 1,000 batches of one committee, as many as its quota serves |
+//! | `MAILS` in `due` | a mail of many is queued: 1 unit; leased, claimed and sent, at the rate: 5 units | 900 mails queued beside 20 that are sent |
 //! | other lists in `due` | a chunk, course, file, account or user is added and removed: 2 units | 500 of each, in the whole service |
 //!
 //! An on-demand table starts at 4,000 write and 12,000 read units per second and doubles as needed; the service
@@ -147,7 +148,7 @@
 //! | `RECEIPT#` | the receipt comes before the outcome, twice, or in another order | both are written to one item: the second writer sees the other value and ends the message | `sms/receipts.rs::receipt_before_the_outcome_is_not_lost` |
 //! | the same | the process ends between its writes | the message stays claimed until its receipt is linked | `sms/receipts.rs::receipt_is_linked_despite_a_crash_in_between` |
 //! | `TEXTS#` | several texts to one number may have a receipt without a known id | only a single candidate is matched, else none | `sms/receipts.rs::receipt_without_known_id_matches_a_single_candidate` |
-//! | `RATE` | lost response | the slots are lost; none is given twice | `sms/rate.rs::concurrent_slots_are_evenly_spaced_and_unique` |
+//! | `RATE#<channel>` | lost response | the slots are lost; none is given twice | `sms/rate.rs::concurrent_slots_are_evenly_spaced_and_unique` |
 //! | `PLACE#<committee>`, after the first of `BULK` | lost response; the index lags behind | places stay empty, or the committee begins a few places earlier or later | `sms/turns.rs::later_committee_takes_every_second_turn` |
 //! | data of an erased user, deleted in steps | a step is repeated, by a late record or after a failure | every write can be repeated; the due time of the step is a condition of the next one | `worker.rs::code_is_sent_within_two_turns_of_its_own_mapping` |
 //! | the same | requests that still run write more | deleted again in a second pass, a minute after the erasure or later | `users/erase.rs::data_written_during_erasure_is_removed_too` |

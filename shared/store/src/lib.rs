@@ -59,7 +59,7 @@ use messages::{outbox, quotas};
 pub use messages::{
     outbox::{Claimed, Outbound, OutboundMessage},
     quotas::{CountedSms, SmsQuota},
-    rate::Slots,
+    rate::{Channel, SendingRate, Slots},
     sms::chunk_pk,
     sms_lists::Senders,
 };

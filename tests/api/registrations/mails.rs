@@ -1,7 +1,10 @@
 //! The mails about registrations.
 
-use domain::{Profile, user::User};
+use std::time::Duration;
+
+use domain::{Email, Profile, user::User};
 use serde_json::{Value, json};
+use store::{Channel, SendingRate};
 use tests::{Person, World};
 
 use super::{Course, automatic, subjects};
@@ -97,6 +100,75 @@ async fn mail_to_an_unproved_mailbox_has_no_text_of_people() {
         }
         assert!(texts[0].contains("Votre inscription est confirmée"));
     }
+}
+
+/// A course with 20 people who registered, and the address of an account that then asked for a code. Mails in numbers go
+/// out one a second.
+async fn course_with_mails_before_a_code() -> (Course, Vec<Person>, Email) {
+    let settings = [("RATE_LIMIT", "100000"), ("MAIL_RATE_PER_SECOND", "1")];
+    let course = Course::in_world(World::with(&settings).await, automatic(100, 0)).await;
+    let mut people = Vec::new();
+    for _ in 0..20 {
+        people.push(course.registered().await.0);
+    }
+    let owner = ask_for_code(&course.world).await;
+    (course, people, owner)
+}
+
+async fn ask_for_code(world: &World) -> Email {
+    let email = world.unhashed_account(Profile::Member).await.email.clone();
+    world.anonymous().ask_to_sign_in(&email, "email").await;
+    email
+}
+
+#[tokio::test]
+async fn mails_without_a_slot_wait_for_the_sweep_and_codes_do_not() {
+    let (course, people, owner) = course_with_mails_before_a_code().await;
+    let (world, now) = (&course.world, course.world.clock().now());
+    let rate = SendingRate { channel: Channel::Mails, per_second: 1 };
+    world.setup().store.take_slots(rate, 8, Duration::ZERO, now).await.unwrap();
+    assert_eq!(world.mails(owner.as_str()).await.len(), 1);
+    assert_eq!(world.cloud().recorder().mails().len(), 1, "the mails wait");
+    world.clock().advance(Duration::from_secs(60));
+    world.another_process_with(&[("MAIL_RATE_PER_SECOND", "1000")]).sweep().await;
+    for person in &people {
+        assert_eq!(subjects(world, person).await, ["Votre inscription est confirmée"]);
+    }
+}
+
+#[tokio::test]
+async fn mails_that_wait_for_their_slots_in_a_sweep_delay_no_code() {
+    let (course, ..) = course_with_mails_before_a_code().await;
+    let world = &course.world;
+    world.clock().advance(Duration::from_secs(60));
+    let recorder = world.cloud().recorder();
+    let is_code = |mail: &Value| mail["subject"] == "Votre code de connexion à Halqa";
+    let sent = async {
+        while !recorder.mails().iter().any(is_code) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        () = sent => {}
+        () = world.sweep() => panic!("the code was not sent beside the mails"),
+    }
+    assert!(recorder.mails().len() < 20, "the others still wait");
+}
+
+#[tokio::test]
+async fn mails_about_registrations_take_slots_of_mails_only() {
+    let course = Course::with(automatic(5, 0)).await;
+    let world = &course.world;
+    let rates = || {
+        let items = world.items("transient").into_iter();
+        let keys = items.map(|item| item["pk"]["S"].as_str().unwrap().to_owned());
+        keys.filter(|pk| pk.starts_with("RATE#")).collect::<Vec<_>>()
+    };
+    let owner = ask_for_code(world).await;
+    assert_eq!((world.mails(owner.as_str()).await.len(), rates()), (1, vec![]));
+    let (member, _) = course.registered().await;
+    assert_eq!(subjects(world, &member).await.len(), 1);
+    assert_eq!(rates(), ["RATE#MAILS"]);
 }
 
 async fn newest(world: &World, person: &Person) -> String {

@@ -4,10 +4,14 @@ use std::{collections::BTreeSet, time::Duration};
 
 use domain::Instant;
 use futures_util::future::join_all;
-use store::{Slots, Store};
+use store::{Channel, SendingRate, Slots, Store};
 use tests::World;
 
 const PATIENCE: Duration = Duration::from_millis(500);
+
+fn texts(per_second: u64) -> SendingRate {
+    SendingRate { channel: Channel::Texts, per_second }
+}
 
 /// The next slot of `per_second`, at most `max_wait` after `now`.
 async fn take_slot(
@@ -16,7 +20,7 @@ async fn take_slot(
     max_wait: Duration,
     now: Instant,
 ) -> Option<Instant> {
-    match store.take_slots(per_second, 1, max_wait, now).await.unwrap() {
+    match store.take_slots(texts(per_second), 1, max_wait, now).await.unwrap() {
         Slots::Taken(starts) => Some(starts[0]),
         Slots::NoneBefore(_) => None,
     }
@@ -52,6 +56,16 @@ async fn longer_wait_gets_a_later_slot() {
     while take_slot(store, 10, PATIENCE, now).await.is_some() {}
     let code = take_slot(store, 10, Duration::from_secs(2), now).await.unwrap();
     assert_eq!(code.since(now), Duration::from_millis(600));
+}
+
+#[tokio::test]
+async fn mails_take_no_slot_of_texts() {
+    let world = World::new().await;
+    let (store, now) = (&world.setup().store, world.clock().now());
+    while take_slot(store, 10, PATIENCE, now).await.is_some() {}
+    let mails = SendingRate { channel: Channel::Mails, per_second: 10 };
+    let taken = store.take_slots(mails, 1, Duration::ZERO, now).await.unwrap();
+    assert_eq!(taken, Slots::Taken(vec![now]));
 }
 
 #[tokio::test]
@@ -94,7 +108,7 @@ async fn rate_not_dividing_a_second_is_exact_to_the_microsecond() {
 async fn block_of_slots_is_taken_with_one_write_and_followed_by_the_next() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
-    let block = |count: u64, max_wait| store.take_slots(100, count, max_wait, now);
+    let block = |count: u64, max_wait| store.take_slots(texts(100), count, max_wait, now);
     let at = |milliseconds| now.after(Duration::from_millis(milliseconds));
     assert_eq!(block(3, PATIENCE).await.unwrap(), Slots::Taken(vec![at(0), at(10), at(20)]));
     assert_eq!(

@@ -65,6 +65,7 @@ async fn run(seed: u64, wanted: u64) -> Result<()> {
         ("RATE_LIMIT", "4000000000"),
         ("REGISTER_PER_HOUR", "1000000"),
         ("SMS_RATE_PER_SECOND", "200"),
+        ("MAIL_RATE_PER_SECOND", "200"),
         // Longer than any clock error.
         ("SMS_CLAIM_SECONDS", "300"),
         ("SMS_PER_USER_DAY", &SMS_PER_USER.to_string()),

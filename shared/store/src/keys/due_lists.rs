@@ -24,8 +24,11 @@ macro_rules! due_lists {
 }
 
 due_lists! {
-    /// Mails and codes, until they are sent.
+    /// Codes, and mails that are not sent in numbers, until they are sent.
     Outbox "OUTBOX";
+    /// Mails in numbers, such as one to each person registered for a course, until they are sent: at a rate, so that no
+    /// code waits behind them.
+    Mails "MAILS";
     /// Single text messages, until they are sent.
     Single "SINGLE";
     /// Messages of batches that wait for their turn: their due times are places in the order of sending. Only the sweep

@@ -127,7 +127,7 @@ items! {
     "text that was about to be sent to a number"
         text_to(number: &E164 = hashed(number.as_str()), at: Instant, message: &str)
         Transient "TEXTS#{number}" "AT#{at}#{message}";
-    "next free slot for a text message" rate() Transient "RATE" "RATE";
+    "next free slot for a text message or a mail" rate(channel: &str) Transient "RATE#{channel}" "RATE";
     "next place of a committee in the order of messages of batches" next_place(id: CommitteeId)
         Transient "PLACE#{id}" "PLACE";
     "idempotent response, or who holds its key" idempotency(request: &str = hashed(request))

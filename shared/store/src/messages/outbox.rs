@@ -109,9 +109,18 @@ impl fmt::Display for Outbound {
 impl Transaction {
     /// Queues `message`.
     pub fn send(&mut self, message: &OutboxItem) {
+        self.queue(message, DueList::Outbox)
+    }
+
+    /// Queues `message`, a mail of which one event may cause thousands: it waits for its turn.
+    pub fn send_in_turn(&mut self, message: &OutboxItem) {
+        self.queue(message, DueList::Mails)
+    }
+
+    fn queue(&mut self, message: &OutboxItem, list: DueList) {
         let key = keys::outbox(message.outbox_id);
         let put = key.holding(&ListedItem { card: message }).with(due(
-            DueList::Outbox,
+            list,
             &key,
             message.created_at.after(SWEEP_DELAY),
         ));

@@ -1,4 +1,5 @@
-//! The sending rate of text messages, shared by all processes: each message takes a slot, and slots are evenly spaced.
+//! The sending rates of text messages and of mails, each shared by all processes: each message takes a slot, and slots
+//! are evenly spaced.
 
 use std::time::Duration;
 
@@ -11,6 +12,34 @@ use crate::{Store, StoreError, keys, write::Write};
 /// A next slot later than this after the longest wait was written by a process whose clock is ahead. The sequence
 /// then starts again at `now`: the rate may double until the clocks agree, but messages are not delayed.
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(10);
+
+/// What has a sending rate of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Channel {
+    /// Text messages.
+    Texts,
+    /// Mails that are sent in numbers.
+    Mails,
+}
+
+/// So many messages a second, of all processes together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SendingRate {
+    /// What is sent.
+    pub channel: Channel,
+    /// Slots in a second.
+    pub per_second: u64,
+}
+
+impl Channel {
+    /// As the key of the rate names it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Texts => "TEXTS",
+            Self::Mails => "MAILS",
+        }
+    }
+}
 
 /// What [`Store::take_slots`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,18 +57,18 @@ struct NextSlot {
 }
 
 impl Store {
-    /// Takes the next `count` of `per_second` slots. The first of them is at most `max_wait` after `now`, the others
+    /// Takes the next `count` slots of `rate`. The first of them is at most `max_wait` after `now`, the others
     /// follow. No slot is given twice, and unused slots are not saved up. After an error the slots may be lost.
     pub async fn take_slots(
         &self,
-        per_second: u64,
+        rate: SendingRate,
         count: u64,
         max_wait: Duration,
         now: Instant,
     ) -> Result<Slots, StoreError> {
         // In microseconds, because the interval is seldom a whole number of milliseconds.
         let (per_second, count) = (
-            i64::try_from(per_second).unwrap_or(i64::MAX).max(1),
+            i64::try_from(rate.per_second).unwrap_or(i64::MAX).max(1),
             i64::try_from(count).unwrap_or(1),
         );
         let interval = (1_000_000 / per_second).max(1);
@@ -49,13 +78,14 @@ impl Store {
             microseconds(now.after(max_wait)),
             microseconds(now.after(max_wait + MAX_CLOCK_SKEW)),
         );
-        let next = Write::at(&keys::rate())
+        let key = keys::rate(rate.channel.name());
+        let next = Write::at(&key)
             .when("nextAt > :now AND nextAt <= :latest")
             .expression("SET nextAt = nextAt + :share")
             .number(":now", present)
             .number(":latest", latest)
             .number(":share", interval * count);
-        let restart = Write::at(&keys::rate())
+        let restart = Write::at(&key)
             .when("attribute_not_exists(nextAt) OR nextAt <= :now OR nextAt > :tooFar")
             .expression("SET nextAt = :next")
             .number(":now", present)

@@ -1,11 +1,15 @@
-//! The rate of text messages: slots that all processes reserve in the store.
+//! The rates of text messages and of mails in numbers: slots that all processes reserve in the store.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{
+    collections::VecDeque,
+    sync::atomic::{AtomicI64, Ordering},
+    time::Duration,
+};
 
 use domain::Instant;
 use identity::random;
 use runtime::{Clock, ConfigError};
-use store::{Setup, Slots, Store, StoreError};
+use store::{Channel, SendingRate, Setup, Slots, Store, StoreError};
 use tokio::{
     sync::Mutex,
     time::{Instant as Monotonic, sleep},
@@ -28,25 +32,45 @@ const LATE_WAIT: Duration = Duration::from_secs(2);
 /// than the rate are then sent in a second.
 const MAX_LATENESS: Duration = Duration::from_millis(20);
 
-/// Takes slots, `1 / SMS_RATE_PER_SECOND` apart, each for one message.
-pub(crate) struct SmsRate {
+/// Takes slots, evenly spaced, each for one message.
+pub struct Rate {
     store: Store,
     clock: Clock,
-    per_second: u64,
+    rate: SendingRate,
     /// The slots that this process has taken for its sweeps and not used yet. Locked while some are requested, so that
     /// the tasks of this process do not compete for slots.
     slots: Mutex<VecDeque<Instant>>,
+    /// In Unix milliseconds, the next slot when none was free: until then the store is not asked for an earlier one.
+    next: AtomicI64,
 }
 
-impl SmsRate {
-    /// Setting `SMS_RATE_PER_SECOND` (default 10).
-    pub(crate) fn new(setup: &Setup) -> Result<Self, ConfigError> {
-        Ok(Self {
+impl Rate {
+    /// That of text messages, by the setting `SMS_RATE_PER_SECOND` (default 10).
+    ///
+    /// # Errors
+    /// It is invalid.
+    pub fn of_texts(setup: &Setup) -> Result<Self, ConfigError> {
+        let per_second = setup.settings.number("SMS_RATE_PER_SECOND", 10)?;
+        Ok(Self::new(setup, SendingRate { channel: Channel::Texts, per_second }))
+    }
+
+    /// That of mails in numbers, by the setting `MAIL_RATE_PER_SECOND` (default 10).
+    ///
+    /// # Errors
+    /// It is invalid.
+    pub fn of_mails(setup: &Setup) -> Result<Self, ConfigError> {
+        let per_second = setup.settings.number("MAIL_RATE_PER_SECOND", 10)?;
+        Ok(Self::new(setup, SendingRate { channel: Channel::Mails, per_second }))
+    }
+
+    fn new(setup: &Setup, rate: SendingRate) -> Self {
+        Self {
             store: setup.store.clone(),
             clock: setup.clock.clone(),
-            per_second: setup.settings.number("SMS_RATE_PER_SECOND", 10)?,
+            rate,
             slots: Mutex::default(),
-        })
+            next: AtomicI64::default(),
+        }
     }
 
     /// The next of the slots that this process has taken, or of up to half a second's worth that it takes together, the
@@ -62,11 +86,11 @@ impl SmsRate {
                 return Some(slot);
             }
         }
-        let block = (self.per_second / 2).clamp(1, MAX_BLOCK);
+        let block = (self.rate.per_second / 2).clamp(1, MAX_BLOCK);
         let mut pause = FIRST_PAUSE;
         while Monotonic::now() < ends {
             let now = self.clock.now();
-            let taken = self.store.take_slots(self.per_second, block, max_wait, now).await;
+            let taken = self.store.take_slots(self.rate, block, max_wait, now).await;
             match taken {
                 Ok(Slots::Taken(starts)) => {
                     slots.extend(starts);
@@ -91,8 +115,12 @@ impl SmsRate {
         None
     }
 
-    /// The slot `taken` by a sweep or, if it has become too late, the next one of this process; without one, a new one.
-    pub(crate) async fn slot_in_time(
+    /// The slot `taken` by a sweep or, if it has become too late, the next one of this process; without one, a new one at
+    /// most `max_wait` ahead. `None` if there is none.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn slot_in_time(
         &self,
         taken: Option<Instant>,
         max_wait: Duration,
@@ -105,9 +133,16 @@ impl SmsRate {
             });
         }
         let now = self.clock.now();
-        match self.store.take_slots(self.per_second, 1, max_wait, now).await? {
+        if now.after(max_wait).unix_milliseconds() < self.next.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        match self.store.take_slots(self.rate, 1, max_wait, now).await? {
             Slots::Taken(starts) => Ok(starts.first().copied()),
-            Slots::NoneBefore(_) => Ok(None),
+            Slots::NoneBefore(free) => {
+                let next = free.after(max_wait).unix_milliseconds();
+                self.next.store(next, Ordering::Relaxed);
+                Ok(None)
+            }
         }
     }
 
@@ -117,7 +152,7 @@ impl SmsRate {
 
     /// The time between two slots.
     fn interval(&self) -> Duration {
-        Duration::from_secs(1) / u32::try_from(self.per_second).unwrap_or(u32::MAX).max(1)
+        Duration::from_secs(1) / u32::try_from(self.rate.per_second).unwrap_or(u32::MAX).max(1)
     }
 }
 
