@@ -16,6 +16,8 @@ use tests::{
     authenticator, policies,
 };
 
+use crate::registrations::{Course, automatic};
+
 /// The snapshot of all costs, from which the pages of costs and capacity are computed.
 const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../infra/costs.json");
 
@@ -166,6 +168,9 @@ async fn remaining_calls(world: &World) {
     let complete = member.post(&path, json!({})).await;
     complete.expect_error(ErrorCode::FileNotUploaded);
     crate::files::uploaded_only(&member, payload, b"hallo").await;
+
+    // a mail that names a place on a waiting list
+    Course::in_world(world.clone(), automatic(0, 1)).await.registered().await;
 
     // an export that is too large for a response
     let long = json!({ "courseTitle": "Soudure", "description": "🔥".repeat(20_000) });

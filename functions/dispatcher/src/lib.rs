@@ -6,9 +6,9 @@ mod outbox;
 use std::{sync::Arc, time::Duration};
 
 use background::{Deliver, DueWork, Event, Handled, MessageSender, Rate, Record, handle_records};
-use domain::Instant;
+use domain::{Instant, Language};
 use identity::outbox::OutboxSealer;
-use messaging::MailClient;
+use messaging::{MailClient, texts::MailTexts};
 #[cfg(feature = "lambda")]
 use runtime::Settings;
 use runtime::{Clock, ConfigError, Error, Key};
@@ -22,8 +22,8 @@ pub const STREAM_LISTS: &[DueList] = &[DueList::Outbox, DueList::Single, DueList
 
 /// Messages that are fetched at once.
 const FETCH_SIZE: u16 = 20;
-/// How far ahead a single text message may take a slot: twice as far as messages of batches, so that they always leave
-/// one for it. As far as a mail of a sweep.
+/// How far ahead a single text message, or a mail of a sweep, may take a slot: twice as far as messages of batches, which
+/// so leave one for it, and half as far as a mail of the stream.
 const MAX_SLOT_WAIT: Duration = Duration::from_secs(1);
 
 /// The state of the function. Clones share it.
@@ -39,7 +39,7 @@ struct Services {
     /// Of mails in numbers.
     rate: Rate,
     clock: Clock,
-    public_url: String,
+    texts: MailTexts,
 }
 
 /// Builds the dispatcher: reads its keys from SSM and opens connections to the tables.
@@ -74,7 +74,10 @@ impl Dispatcher {
             ),
             rate: Rate::of_mails(setup)?,
             clock: setup.clock.clone(),
-            public_url: public_url.trim_end_matches('/').to_owned(),
+            texts: MailTexts {
+                public_url: public_url.trim_end_matches('/').to_owned(),
+                language: Language::default(),
+            },
         })))
     }
 

@@ -34,6 +34,8 @@ enum Plan {
     Mail {
         to: Email,
         message: Box<OutboxMessage>,
+        /// The place on the waiting list that it names.
+        place: Option<usize>,
         /// Counts the message, once in all its attempts.
         limit: Option<Counter>,
     },
@@ -49,7 +51,7 @@ impl Dispatcher {
         message: &OutboxItem,
         slot: &mut Option<Instant>,
     ) -> Result<(), Error> {
-        let Services { sender, mails, clock, outbox, rate, .. } = &*self.0;
+        let Services { sender, mails, clock, outbox, rate, texts, .. } = &*self.0;
         let expires_at = Some(message.expires_at);
         if clock.now() >= message.expires_at {
             return sender.skip(what, expires_at, SendOutcome::expired()).await;
@@ -69,10 +71,10 @@ impl Dispatcher {
             sleep(at.since(clock.now())).await;
         }
         let plan = self.plan(content).await?;
-        let (to, mut message, limit) = match plan {
+        let (to, mut message, place, limit) = match plan {
             Plan::Skip(outcome) => return sender.skip(what, expires_at, outcome).await,
             Plan::Text(text) => return sender.send_text(what, expires_at, &text, slot).await,
-            Plan::Mail { to, message, limit } => (to, message, limit),
+            Plan::Mail { to, message, place, limit } => (to, message, place, limit),
         };
         let Some(claim) = sender.claim(what, expires_at).await? else {
             return Ok(());
@@ -86,10 +88,8 @@ impl Dispatcher {
                 {
                     *is_last = left == 0;
                 }
-                let OutboxMessage { about, name, notification, .. } = &*message;
-                let language = Language::default();
-                let mail = texts::mail(notification, name, &to, &self.0.public_url, language);
-                mails.send(&to, &mail, *about).await.into()
+                let mail = texts.mail(&message, &to, place);
+                mails.send(&to, &mail, message.about).await.into()
             }
             Ok(None) => SendOutcome::not_notified("the mailbox has had its messages of the day"),
             Err(failure) => SendOutcome::NotSent(failure.to_string()),
@@ -106,13 +106,17 @@ impl Dispatcher {
         if user.is_none() && *to != Recipient::NoAccount && !notification.is_of_closed_account() {
             return Ok(Plan::Skip(SendOutcome::not_notified("the account is closed")));
         }
+        let mut place = None;
         if let Notification::Registration(notice) = notification {
-            let registration = self.0.store.registration(notice.course_id, *about).await?;
-            let state_version = registration.map_or(0, |one| one.details.state_version);
-            if state_version != notice.version {
+            let store = &self.0.store;
+            let registration = store.registration(notice.course_id, *about).await?;
+            let current = registration.filter(|one| one.details.state_version == notice.version);
+            let Some(current) = current else {
                 let reason = "the registration has changed again";
                 return Ok(Plan::Skip(SendOutcome::not_notified(reason)));
-            }
+            };
+            // Now: others may have joined or left the list since the message was queued.
+            place = store.position(&current.card).await?;
         }
         Ok(match to.clone() {
             // Queued for an unknown address, so that the request costs the same as for a known one.
@@ -127,7 +131,7 @@ impl Dispatcher {
                 }
                 stop => {
                     let limit = limit(&to, notification, user.as_ref(), stop);
-                    Plan::Mail { to, message: Box::new(message), limit }
+                    Plan::Mail { to, message: Box::new(message), place, limit }
                 }
             },
             Recipient::Sms(phone) => match texts::sms(notification, Language::default()) {

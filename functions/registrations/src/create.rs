@@ -15,7 +15,7 @@ use domain::{
     course::Language,
     question::Question,
     registration::{
-        Answer, Clearing, MAX_POSITION, MAX_REGISTRATIONS, MAX_TIMES, Mode, Registration,
+        Answer, Clearing, MAX_REGISTRATIONS, MAX_TIMES, Mode, Registration,
         RegistrationEvent, RegistrationState, Status, answered, form_language,
     },
 };
@@ -192,9 +192,6 @@ impl Registrations {
         let Attempt { standing, course, person, .. } = attempt;
         let before = standing.own.as_ref();
         let list_limit = course.settings.list_limit(&course.course.summary, now);
-        let is_waiting = full.registration.card.state == RegistrationState::Waitlisted;
-        let place = standing.seats.waiting + 1;
-        let position = (is_waiting && place <= MAX_POSITION.into()).then_some(place);
         let change = Move {
             course,
             user: &person.user,
@@ -202,7 +199,6 @@ impl Registrations {
             after: &full.registration,
             rule: SeatRule::Newcomer { list_limit, revision: standing.seats.revision },
             event: RegistrationEvent::Registered,
-            position,
         };
         let mut tx = self.moved(&change, now)?;
         let former = before.map_or(0, |before| before.answers_version);

@@ -26,8 +26,6 @@ pub(crate) struct Move<'a> {
     pub(crate) after: &'a Registration,
     pub(crate) rule: SeatRule,
     pub(crate) event: RegistrationEvent,
-    /// The place on the waiting list that the message names.
-    pub(crate) position: Option<u32>,
 }
 
 /// What happens to a registration that somebody approves, rejects or cancels.
@@ -60,13 +58,12 @@ impl Registrations {
     /// # Errors
     /// When the message cannot be sealed.
     pub(crate) fn moved(&self, change: &Move<'_>, now: Instant) -> Result<Transaction, ApiError> {
-        let Move { course, user, before, after, rule, event, position } = *change;
+        let Move { course, user, before, after, rule, event } = *change;
         let mut tx = self.store.transaction();
         let id = course.course.summary.course_id;
         tx.move_registrations(id, &[(before, after)], rule, self.max_active);
         let (summary, settings) = (&course.course.summary, &course.settings);
-        let mut notice = RegistrationNotice::new(event, after, summary, settings, user);
-        notice.position = position;
+        let notice = RegistrationNotice::new(event, after, summary, settings, user);
         tx.send_in_turn(&self.outbox.notify_registration(user, after, notice, now)?);
         Ok(tx)
     }
@@ -113,8 +110,8 @@ impl Registrations {
         }
         let party = if action.is_some() { Party::Committee } else { Party::Person };
         let after = before.named(user).moved(state, party, reason, now);
-        let (before, position) = (Some(before), None);
-        let change = Move { course, user, before, after: &after, rule, event, position };
+        let before = Some(before);
+        let change = Move { course, user, before, after: &after, rule, event };
         let mut tx = self.moved(&change, now)?;
         let summary = &course.course.summary;
         if rule == SeatRule::AddedSeat {

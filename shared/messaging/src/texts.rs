@@ -13,12 +13,11 @@ use domain::{
     Email, Instant, Language,
     agent::Agent,
     code::{CodeKind, LIFE},
-    outbox::Notification,
+    outbox::{Notification, OutboxMessage},
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
 use self::{
-    events::words,
     moment::moment,
     part::{Part, document},
 };
@@ -34,25 +33,30 @@ pub struct Mail {
     pub html: String,
 }
 
-/// The mail about `notification` to the address `to` of a person with the first name `name`. `public_url` is
-/// the URL of the front end, without a trailing slash.
-pub fn mail(
-    notification: &Notification,
-    name: &str,
-    to: &Email,
-    public_url: &str,
-    language: Language,
-) -> Mail {
-    let Language::French = language;
-    let (subject, body) = words(notification, to, public_url);
-    let [start, end] = [greeting(name), CLOSING.to_owned()].map(Part::Paragraph);
-    let parts: Vec<Part> = [start].into_iter().chain(body).chain([end]).collect();
-    let text: Vec<String> = parts.iter().map(Part::text).collect();
-    let html: String = parts.iter().map(Part::html).collect();
-    Mail {
-        subject: subject.to_owned(),
-        text: format!("{}\n", text.join("\n\n")),
-        html: document(subject, &html),
+/// Writes the texts of mails.
+#[derive(Debug, Clone)]
+pub struct MailTexts {
+    /// The URL of the front end, without a trailing slash.
+    pub public_url: String,
+    /// The language.
+    pub language: Language,
+}
+
+impl MailTexts {
+    /// The mail with `message` to the address `to`. `place` is the person's place on the waiting list of a course, if the
+    /// mail is to name one.
+    pub fn mail(&self, message: &OutboxMessage, to: &Email, place: Option<usize>) -> Mail {
+        let Language::French = self.language;
+        let (subject, body) = self.words(&message.notification, to, place);
+        let [start, end] = [greeting(&message.name), CLOSING.to_owned()].map(Part::Paragraph);
+        let parts: Vec<Part> = [start].into_iter().chain(body).chain([end]).collect();
+        let text: Vec<String> = parts.iter().map(Part::text).collect();
+        let html: String = parts.iter().map(Part::html).collect();
+        Mail {
+            subject: subject.to_owned(),
+            text: format!("{}\n", text.join("\n\n")),
+            html: document(subject, &html),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The mails about registrations.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use domain::{Email, Profile, user::User};
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use store::{Channel, SendingRate};
 use tests::{Person, World};
@@ -169,6 +170,46 @@ async fn mails_about_registrations_take_slots_of_mails_only() {
     let (member, _) = course.registered().await;
     assert_eq!(subjects(world, &member).await.len(), 1);
     assert_eq!(rates(), ["RATE#MAILS"]);
+}
+
+#[tokio::test]
+async fn people_who_join_together_are_told_different_places() {
+    let course = Course::with(automatic(1, 50)).await;
+    course.registered().await;
+    let mut people = Vec::new();
+    for _ in 0..30 {
+        let user = course.world.unhashed_account(Profile::Member).await;
+        people.push(course.world.signed_in(user).await);
+    }
+    for answer in join_all(people.iter().map(|person| course.register(person))).await {
+        answer.expect_created();
+    }
+    let mut places = BTreeSet::new();
+    for person in &people {
+        places.extend(place(&newest(&course.world, person).await));
+    }
+    assert_eq!(places, (1..=30).collect());
+}
+
+#[tokio::test]
+async fn mail_names_the_place_when_it_is_sent() {
+    let course = Course::with(automatic(1, 5)).await;
+    let [_, (first, _), (second, _)] =
+        [course.registered().await, course.registered().await, course.registered().await];
+    let cancel = format!("{}/cancel", course.path_of(&first));
+    first.post(&cancel, json!({})).await.expect_ok();
+    assert_eq!(place(&newest(&course.world, &second).await), Some(1));
+    // Who was accepted is told their place, too.
+    course.set(json!({ "mode": "MANUAL", "capacity": 1, "waitlistLimit": 5 })).await.expect_ok();
+    let (third, _) = course.registered().await;
+    post(&course, &course.trainer, &third, "approve", json!({})).await;
+    assert_eq!(place(&newest(&course.world, &third).await), Some(2));
+}
+
+/// The place on the waiting list that `text` names.
+fn place(text: &str) -> Option<u32> {
+    let (_, rest) = text.split_once("Votre place sur la liste\u{a0}: ")?;
+    rest.lines().next()?.parse().ok()
 }
 
 async fn newest(world: &World, person: &Person) -> String {

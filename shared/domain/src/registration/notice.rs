@@ -40,8 +40,6 @@ pub struct RegistrationNotice {
     pub event: RegistrationEvent,
     /// The state since then.
     pub state: RegistrationState,
-    /// Place on the waiting list.
-    pub position: Option<u32>,
     /// Title of the course. This and what follows is only for a mailbox that its owner has proved.
     pub title: Option<Line<200>>,
     /// When the course starts.
@@ -70,7 +68,6 @@ impl RegistrationNotice {
             version: registration.card.version,
             event,
             state,
-            position: None,
             title: is_proved.then(|| course.course_title.clone()),
             start_at: course.start_at,
             join_info: settings.join_info.clone().filter(|_| is_confirmed),

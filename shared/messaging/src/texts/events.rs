@@ -6,8 +6,8 @@ use domain::{
 };
 
 use super::{
-    Part, Words, code_mail, code_words, device_facts, link_to, moment::moment, paragraphs,
-    registration::registration_mail,
+    MailTexts, Part, Words, code_mail, code_words, device_facts, link_to, moment::moment,
+    paragraphs, registration::registration_mail,
 };
 
 const YOURS: &str = "Si c’est bien vous, vous n’avez rien à faire.";
@@ -21,20 +21,29 @@ const NOT_YOUR_PASSKEY: &str = "Si ce n’est pas vous, supprimez sans attendre 
 const NOT_REQUESTED: &str =
     "Si vous ne l’aviez pas demandé, prévenez l’administrateur de votre comité.";
 
-/// The subject, and the parts between greeting and closing.
-pub(super) fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
-    match notification {
-        Notification::Code { kind, digits, link, removal } => {
-            let (subject, mut parts) = code_mail(code_words(*kind), digits, link, to, public_url);
-            parts.extend(removal.as_ref().map(|code| Part::Link {
-                intro: "Si vous n’avez pas créé de compte Halqa, ce lien supprime celui qui a été créé avec votre adresse\u{a0}:",
-                button: "Ce n’est pas moi",
-                url: link_to(public_url, "not-me", code, Some(to)),
-            }));
-            (subject, parts)
+impl MailTexts {
+    /// The subject, and the parts between greeting and closing.
+    pub(super) fn words(
+        &self,
+        notification: &Notification,
+        to: &Email,
+        place: Option<usize>,
+    ) -> Words {
+        let public_url = &self.public_url;
+        match notification {
+            Notification::Code { kind, digits, link, removal } => {
+                let (subject, mut parts) =
+                    code_mail(code_words(*kind), digits, link, to, public_url);
+                parts.extend(removal.as_ref().map(|code| Part::Link {
+                    intro: "Si vous n’avez pas créé de compte Halqa, ce lien supprime celui qui a été créé avec votre adresse\u{a0}:",
+                    button: "Ce n’est pas moi",
+                    url: link_to(public_url, "not-me", code, Some(to)),
+                }));
+                (subject, parts)
+            }
+            Notification::Account { event, at } => event_mail(event, *at),
+            Notification::Registration(notice) => registration_mail(notice, place),
         }
-        Notification::Account { event, at } => event_mail(event, *at),
-        Notification::Registration(notice) => registration_mail(notice),
     }
 }
 

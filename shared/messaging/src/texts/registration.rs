@@ -7,10 +7,9 @@ use domain::registration::{
 
 use super::{Part, Words, moment::moment};
 
-/// The subject, and the parts between greeting and closing.
-pub(super) fn registration_mail(notice: &RegistrationNotice) -> Words {
-    let RegistrationNotice { event, state, position, title, start_at, join_info, reason, .. } =
-        notice;
+/// The subject, and the parts between greeting and closing. `place` is the place on the waiting list.
+pub(super) fn registration_mail(notice: &RegistrationNotice, place: Option<usize>) -> Words {
+    let RegistrationNotice { event, state, title, start_at, join_info, reason, .. } = notice;
     let (subject, what) = match (event, state) {
         (RegistrationEvent::Registered, Confirmed) => {
             ("Votre inscription est confirmée", "Votre inscription est confirmée.")
@@ -59,7 +58,7 @@ pub(super) fn registration_mail(notice: &RegistrationNotice) -> Words {
     let facts = [
         ("Cours", title.as_ref().map(|title| title.as_str().to_owned())),
         ("Début", start_at.map(moment)),
-        ("Votre place sur la liste", position.map(|position| position.to_string())),
+        ("Votre place sur la liste", place.map(|place| place.to_string())),
         ("Motif", reason.as_ref().map(|reason| reason.as_str().to_owned())),
         ("Pour participer", join_info.as_ref().map(|text| text.as_str().to_owned())),
     ];

@@ -1,7 +1,9 @@
 use domain::{
+    UserId,
     outbox::{
         AccountEvent::{self, *},
         Notification::*,
+        Recipient,
     },
     segments::{Encoding, Measured, measure},
 };
@@ -18,7 +20,12 @@ fn code(kind: CodeKind, digits: &str, link: &str) -> Notification {
 
 /// The mail to the person `name` with the address `to`.
 fn mail(notification: &Notification, name: &str, to: &str) -> Mail {
-    super::mail(notification, name, &to.parse().unwrap(), URL, Language::French)
+    let texts = MailTexts { public_url: URL.to_owned(), language: Language::French };
+    let to: Email = to.parse().unwrap();
+    let (name, notification) = (name.to_owned(), notification.clone());
+    let recipient = Recipient::Mail(to.clone());
+    let message = OutboxMessage { to: recipient, about: UserId::NONE, name, notification };
+    texts.mail(&message, &to, None)
 }
 
 fn sms(notification: &Notification) -> Option<String> {
