@@ -165,8 +165,15 @@ fn limit(
             return (stop.is_some() && is_requested_by_anyone)
                 .then(|| Counter::of(limits::CODES_TO_STOPPED, to));
         }
-        Notification::Registration(_) => {
-            return user.map(|user| Counter::of(limits::REGISTRATION_MAILS, user.user_id));
+        Notification::Registration(notice) => {
+            let user = user?;
+            return if !user.is_vouched_for() {
+                Some(Counter::of(limits::REGISTRATION_MAILS_UNVERIFIED, to))
+            } else if notice.event.is_by_person() {
+                Some(Counter::of(limits::REGISTRATION_MAILS, user.user_id))
+            } else {
+                None
+            };
         }
         Notification::Account { event, .. } => event,
     };

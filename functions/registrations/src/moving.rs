@@ -7,13 +7,16 @@ use common::{ApiError, ErrorCode};
 use domain::{
     Instant, UserId,
     audit::{Action, AuditValues, AuditedAction},
+    limits,
     registration::{
-        Party, Reason, Registration, RegistrationEvent, RegistrationNotice, RegistrationState,
+        Party, Reason, Registration, RegistrationCard, RegistrationEvent, RegistrationNotice,
+        RegistrationState,
     },
     user::User,
 };
 use identity::random;
-use store::{CourseTerms, Part, SeatRule, Transaction};
+use store::{Counter, CourseTerms, Part, SeatRule, Transaction};
+use tokio::sync::OnceCell;
 
 use crate::{Registrations, access::Seen, view::RegistrationResponse};
 
@@ -72,7 +75,8 @@ impl Registrations {
     /// unchanged. Repeated after concurrent changes.
     ///
     /// # Errors
-    /// Those of `decide`; `REGISTRATIONS_LIMIT_MESSAGE` when the person has too many registrations.
+    /// Those of `decide`; `REGISTRATIONS_LIMIT_MESSAGE` when the person has too many registrations;
+    /// `TOO_MANY_ATTEMPTS_MESSAGE` when the committee has decided on the registration too often.
     pub(crate) async fn decide<F>(
         &self,
         actor: &User,
@@ -82,10 +86,17 @@ impl Registrations {
     where
         F: Future<Output = Result<(Seen, Option<Decision>), ApiError>>,
     {
+        let counted = OnceCell::new();
         let attempt = || async {
             let (mut seen, decision) = decide().await?;
             let tx = match decision {
-                Some(decision) => self.decided(&mut seen, decision, actor, now)?,
+                Some(decision) => {
+                    if decision.action.is_some() {
+                        let count = || self.count_decision(&seen.full.registration.card, now);
+                        counted.get_or_try_init(count).await?;
+                    }
+                    self.decided(&mut seen, decision, actor, now)?
+                }
                 None => self.store.transaction(),
             };
             Ok::<_, ApiError>((tx, seen))
@@ -94,6 +105,17 @@ impl Registrations {
             |part| (part == Part::Registered).then(|| ErrorCode::RegistrationsLimit.into());
         let seen = self.store.update_seats(attempt, too_many).await?;
         Ok(self.response(seen).await?)
+    }
+
+    /// Counts a decision of the committee on the registration with `card`.
+    ///
+    /// # Errors
+    /// `TOO_MANY_ATTEMPTS_MESSAGE`.
+    async fn count_decision(&self, card: &RegistrationCard, now: Instant) -> Result<(), ApiError> {
+        let key = format!("{} {}", card.course_id, card.user_id);
+        let reserved = self.store.reserve(&[Counter::of(limits::DECISIONS, key)], now).await?;
+        let _ = reserved.map_err(|full| ApiError::too_many_attempts(full.ends.since(now)))?;
+        Ok(())
     }
 
     fn decided(

@@ -106,8 +106,13 @@ limits! {
     /// Notifications of one kind to a mailbox that nobody has verified, and that may belong to someone else. What was set
     /// before its first verification does not outlive it.
     NOTIFICATIONS_UNVERIFIED "NotificationsToUnverified" 10 DAY;
-    /// Mails about registrations for courses, per account. The state of a registration counts, not the mail.
+    /// Mails about what a person did with their registrations for courses, per account. The state of a registration counts,
+    /// not the mail. What others do is never held back: the next limit bounds it.
     REGISTRATION_MAILS "RegistrationMails" 60 DAY;
+    /// Approvals, rejections and cancellations of one registration by those who may write the course: each is mailed.
+    DECISIONS "registration-decisions" 10 HOUR;
+    /// All mails about registrations to a mailbox that may belong to someone else.
+    REGISTRATION_MAILS_UNVERIFIED "RegistrationMailsToUnverified" 10 DAY;
     /// Codes that were requested without a session, to a mailbox whose owner complained of a mail.
     CODES_TO_STOPPED "CodesToStopped" 1 DAY;
 }

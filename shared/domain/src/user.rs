@@ -288,6 +288,11 @@ impl User {
         self.device_series += 1;
     }
 
+    /// Whether the mailbox is the person's: they have proved it, or an administrator vouches for the account.
+    pub fn is_vouched_for(&self) -> bool {
+        self.is_mailbox_verified || self.is_verified
+    }
+
     /// Whether this is an active, verified super admin; at least one must exist.
     pub fn is_active_verified_super_admin(&self) -> bool {
         self.is_active && self.is_verified && self.profile == Profile::SuperAdmin

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use common::{ErrorCode, Message};
 use serde_json::json;
 use tests::expect_fields;
@@ -43,6 +45,37 @@ async fn approval_gives_a_seat_or_a_place_in_the_order_of_numbers() {
     let cancel = format!("{}/cancel", course.path_of(&people[3]));
     course.trainer.post(&cancel, json!({})).await.expect_ok();
     approve(3, json!({})).await.expect_error(ErrorCode::RegistrationEnded);
+}
+
+#[tokio::test]
+async fn committee_decides_ten_times_an_hour_on_a_registration() {
+    let course = Course::with(json!({ "mode": "MANUAL", "capacity": 5, "waitlistLimit": 2 })).await;
+    let (member, _) = course.registered().await;
+    let path = course.path_of(&member);
+    let decide = async |operation: &str| {
+        course.trainer.post(&format!("{path}/{operation}"), json!({})).await
+    };
+    let rounds = ["reject", "approve", "cancel"].into_iter().cycle().take(9);
+    for operation in rounds.chain(["cancel"]) {
+        decide(operation).await.expect_ok();
+        // A repetition changes nothing and is not counted.
+        decide(operation).await.expect_ok();
+        if operation == "cancel" {
+            course.register(&member).await.expect_created();
+        }
+    }
+    for operation in ["approve", "reject", "cancel"] {
+        let answer = decide(operation).await;
+        answer.expect_error(ErrorCode::TooManyAttempts);
+    }
+    assert_eq!(course.state(&member).await, "PENDING");
+    // Neither the person nor another registration is concerned.
+    member.post(&format!("{path}/cancel"), json!({})).await.expect_ok();
+    course.register(&member).await.expect_created();
+    let other = course.path_of(&course.registered().await.0);
+    course.trainer.post(&format!("{other}/approve"), json!({})).await.expect_ok();
+    course.world.clock().advance(Duration::from_secs(3600));
+    decide("approve").await.expect_success(Message::RegistrationApproved);
 }
 
 #[tokio::test]

@@ -59,7 +59,7 @@ async fn message_that_a_later_change_has_overtaken_is_not_sent() {
 }
 
 #[tokio::test]
-async fn account_gets_sixty_mails_a_day_and_every_state() {
+async fn person_causes_sixty_mails_a_day_and_every_state() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let member = world.member().await;
     for _ in 0..3 {
@@ -75,6 +75,9 @@ async fn account_gets_sixty_mails_a_day_and_every_state() {
     course.register(&member).await.expect_created();
     assert_eq!(subjects(&world, &member).await.len(), 60);
     assert_eq!(course.state(&member).await, "CONFIRMED");
+    // What others do is never held back.
+    post(&course, &course.trainer, &member, "cancel", json!({})).await;
+    assert_eq!(subjects(&world, &member).await.len(), 61);
     let (other, _) = course.registered().await;
     assert_eq!(subjects(&world, &other).await.len(), 1);
 }
@@ -210,6 +213,38 @@ async fn mail_names_the_place_when_it_is_sent() {
 fn place(text: &str) -> Option<u32> {
     let (_, rest) = text.split_once("Votre place sur la liste\u{a0}: ")?;
     rest.lines().next()?.parse().ok()
+}
+
+#[tokio::test]
+async fn unproved_mailbox_gets_ten_mails_a_day_whatever_causes_them() {
+    let world = World::with(&[("RATE_LIMIT", "100000")]).await;
+    let user = world.unhashed_account(Profile::Member).await;
+    let member = world.signed_in(user.clone()).await;
+    let mut courses = Vec::new();
+    for _ in 0..6 {
+        let course = Course::in_world(world.clone(), automatic(1, 0)).await;
+        course.register(&member).await.expect_created();
+        courses.push(course);
+    }
+    let unproved = |user: &mut User| (user.is_mailbox_verified, user.is_verified) = (false, false);
+    let user = world.changed_account(&user, unproved).await;
+    assert_eq!(subjects(&world, &member).await.len(), 6);
+    for course in &courses {
+        post(course, &course.trainer, &member, "cancel", json!({})).await;
+    }
+    assert_eq!(subjects(&world, &member).await.len(), 10);
+    // An administrator vouches for it.
+    world.changed_account(&user, |user| user.is_verified = true).await;
+    course_cancels(&world, &member).await;
+    assert_eq!(subjects(&world, &member).await.len(), 12);
+}
+
+/// A new course confirms `member`, and then cancels their registration.
+async fn course_cancels(world: &World, member: &Person) {
+    let course = Course::in_world(world.clone(), automatic(1, 0)).await;
+    course.register(member).await.expect_created();
+    world.deliver().await;
+    post(&course, &course.trainer, member, "cancel", json!({})).await;
 }
 
 async fn newest(world: &World, person: &Person) -> String {

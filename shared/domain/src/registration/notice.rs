@@ -27,6 +27,13 @@ pub enum RegistrationEvent {
     Expired,
 }
 
+impl RegistrationEvent {
+    /// Whether the registered person did it.
+    pub const fn is_by_person(self) -> bool {
+        matches!(self, Self::Registered | Self::CancelledByPerson)
+    }
+}
+
 /// The content of a message about a registration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
