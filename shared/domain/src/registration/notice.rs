@@ -47,7 +47,7 @@ pub struct RegistrationNotice {
     pub event: RegistrationEvent,
     /// The state since then.
     pub state: RegistrationState,
-    /// Title of the course. This and what follows is only for a mailbox that its owner has proved.
+    /// Title of the course. It, the reason and the room or link are only for accounts that somebody vouches for.
     pub title: Option<Line<200>>,
     /// When the course starts.
     pub start_at: Option<Instant>,
@@ -67,18 +67,18 @@ impl RegistrationNotice {
         settings: &RegistrationSettings,
         user: &User,
     ) -> Self {
-        let is_proved = user.is_mailbox_verified;
+        let is_shown = user.is_vouched_for();
         let state = registration.card.state;
-        let is_confirmed = is_proved && state == RegistrationState::Confirmed;
+        let is_confirmed = is_shown && state == RegistrationState::Confirmed;
         Self {
             course_id: course.course_id,
             version: registration.card.version,
             event,
             state,
-            title: is_proved.then(|| course.course_title.clone()),
+            title: is_shown.then(|| course.course_title.clone()),
             start_at: course.start_at,
             join_info: settings.join_info.clone().filter(|_| is_confirmed),
-            reason: registration.details.reason.clone().filter(|_| is_proved),
+            reason: registration.details.reason.clone().filter(|_| is_shown),
         }
     }
 }
