@@ -170,6 +170,7 @@ async fn missing_or_invalid_setting_is_named() {
         ("SMS_SENDER_IDS", Some("Halqa,Federation12")),
         ("SMS_RATE_PER_SECOND", Some("0")),
         ("MAIL_RATE_PER_SECOND", Some("0")),
+        ("TIME_ZONE", Some("Africa/Carthage")),
         ("EDGE", Some("yes")),
         ("CPANEL_URL", Some("http://cpanel.example.org:2083")),
         ("CPANEL_URL", Some("https://cpanel.example.org:2083/execute")),

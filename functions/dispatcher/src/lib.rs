@@ -52,8 +52,8 @@ pub async fn start(settings: Settings) -> Result<Dispatcher, ConfigError> {
 }
 
 impl Dispatcher {
-    /// Builds the dispatcher from the keys of `setup`, the settings `PUBLIC_URL`, `MAIL_FROM`,
-    /// `MAIL_CONFIGURATION_SET` and `MAIL_RATE_PER_SECOND`, and those of [`MessageSender`].
+    /// Builds the dispatcher from the keys of `setup`, the settings `PUBLIC_URL`, `TIME_ZONE`,
+    /// `MAIL_FROM`, `MAIL_CONFIGURATION_SET` and `MAIL_RATE_PER_SECOND`, and those of [`MessageSender`].
     ///
     /// # Errors
     /// The first of them that is missing or invalid.
@@ -76,6 +76,7 @@ impl Dispatcher {
             clock: setup.clock.clone(),
             texts: MailTexts {
                 public_url: public_url.trim_end_matches('/').to_owned(),
+                zone: settings.parse("TIME_ZONE", "Africa/Tunis")?,
                 language: Language::default(),
             },
         })))

@@ -5,7 +5,6 @@ mod words;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    str::FromStr,
     time::Duration,
 };
 
@@ -15,7 +14,7 @@ use common::{
     course_rights::writable, input, rights::WriteCourses, success, text,
 };
 use domain::{
-    CommitteeId, CourseId, Email, FileId, Instant, Prose, QuestionId, UserId,
+    CommitteeId, CourseId, Email, FileId, Instant, Prose, QuestionId, UserId, Zone,
     audit::{Action, AuditedAction, values},
     file::File,
     limits,
@@ -24,7 +23,6 @@ use domain::{
 };
 use futures_util::{StreamExt, TryStreamExt, future::try_join_all, stream};
 use identity::random;
-use jiff::{civil::DateTime, tz::TimeZone};
 use serde::Serialize;
 use serde_json::Value;
 use store::{Counter, FullCourse, FullRegistration, RegistrationOrder, StoreError, all_pages};
@@ -44,13 +42,6 @@ const BATCH: usize = 33;
 const AT_ONCE: usize = 8;
 /// How long reading and writing may take; with the upload of at most 8 seconds it fits into the function's timeout of 29.
 const MAX_TIME: Duration = Duration::from_secs(20);
-
-/// The time zone of the times in exports, and its name.
-#[derive(Clone)]
-pub(crate) struct Zone {
-    zone: TimeZone,
-    name: String,
-}
 
 input! {
     pub(crate) struct ExportRequest {
@@ -149,7 +140,8 @@ impl Registrations {
         let cards = self.cards(id, states).await?;
         let words = &words(request.language);
         let asked = self.asked(course, &cards, words).await?;
-        let fixed = words.headings.iter().map(|heading| heading.replace("{zone}", &self.zone.name));
+        let fixed =
+            words.headings.iter().map(|heading| heading.replace("{zone}", self.zone.name()));
         let headings =
             fixed.chain(asked.iter().map(|(_, heading)| heading.clone())).collect::<Vec<_>>();
         let mut columns = Columns {
@@ -317,21 +309,5 @@ impl Columns<'_> {
             }
             (_, Value::Null | Value::Object(_)) => Cell::Empty,
         }
-    }
-}
-
-impl FromStr for Zone {
-    type Err = &'static str;
-
-    fn from_str(name: &str) -> Result<Self, &'static str> {
-        let zone = TimeZone::get(name);
-        let zone = zone.map_err(|_| "must be the name of a time zone, such as Africa/Tunis")?;
-        Ok(Self { zone, name: name.to_owned() })
-    }
-}
-
-impl Zone {
-    fn local(&self, at: Instant) -> DateTime {
-        at.timestamp().to_zoned(self.zone.clone()).datetime()
     }
 }

@@ -19,13 +19,12 @@ mod settings;
 mod view;
 
 use common::{Cursors, Routes};
+use domain::Zone;
 use http::Uri;
 use identity::outbox::OutboxSealer;
 use runtime::{ConfigError, Key};
 use storage::Bucket;
 use store::{Setup, Store};
-
-use self::export::Zone;
 
 /// The keys that `registrations` reads at start.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor, Key::Outbox];

@@ -44,6 +44,7 @@ pub mod subdomain;
 pub mod template;
 mod text;
 pub mod user;
+mod zone;
 
 pub use constraint::{Constrained, Constraint, Hint, Unit};
 pub use email::Email;
@@ -60,3 +61,4 @@ pub use price::Price;
 pub use profile::Profile;
 pub use search::{Word, words};
 pub use text::{Line, Name, Prose, ShortCode, folded, is_blank};
+pub use zone::Zone;

@@ -10,17 +10,14 @@ mod part;
 mod registration;
 
 use domain::{
-    Email, Instant, Language,
+    Email, Language, Zone,
     agent::Agent,
     code::{CodeKind, LIFE},
     outbox::{Notification, OutboxMessage},
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
-use self::{
-    moment::moment,
-    part::{Part, document},
-};
+use self::part::{Part, document};
 
 /// The content of a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +35,8 @@ pub struct Mail {
 pub struct MailTexts {
     /// The URL of the front end, without a trailing slash.
     pub public_url: String,
+    /// That of all times.
+    pub zone: Zone,
     /// The language.
     pub language: Language,
 }
@@ -173,7 +172,7 @@ fn paragraphs(subject: &'static str, what: String, ending: [&str; 2]) -> Words {
     (subject, [what].into_iter().chain(ending.map(str::to_owned)).map(Part::Paragraph).collect())
 }
 
-fn device_facts(agent: &Agent, ip: &str, at: Instant) -> Vec<(&'static str, String)> {
+fn device_facts(agent: &Agent, ip: &str, when: String) -> Vec<(&'static str, String)> {
     let or = |text: &str, unknown: &str| match cleaned(text).as_str() {
         "" | "unknown" => unknown.to_owned(),
         "desktop" => "ordinateur".to_owned(),
@@ -186,7 +185,7 @@ fn device_facts(agent: &Agent, ip: &str, at: Instant) -> Vec<(&'static str, Stri
         ("Système", or(&agent.os, "inconnu")),
         ("Appareil", or(&agent.device, "inconnu")),
         ("Adresse IP", or(ip, "inconnue")),
-        ("Quand", moment(at)),
+        ("Quand", when),
     ]
 }
 

@@ -247,6 +247,15 @@ async fn course_cancels(world: &World, member: &Person) {
     post(&course, &course.trainer, member, "cancel", json!({})).await;
 }
 
+#[tokio::test]
+async fn times_in_mails_are_those_of_the_setting() {
+    let world = World::with(&[("TIME_ZONE", "Asia/Tokyo")]).await;
+    let course = Course::in_world(world, automatic(5, 0)).await;
+    let (member, _) = course.registered().await;
+    let text = newest(&course.world, &member).await;
+    assert!(text.contains("(heure de Tokyo)"), "{text}");
+}
+
 async fn newest(world: &World, person: &Person) -> String {
     let mails = world.mails(person.user().email.as_str()).await;
     mails[0]["text"].as_str().unwrap().to_owned()

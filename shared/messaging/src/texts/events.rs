@@ -1,7 +1,7 @@
 //! The texts of mails by notification.
 
 use domain::{
-    Email, Instant,
+    Email,
     outbox::{AccountEvent, Notification},
 };
 
@@ -41,20 +41,20 @@ impl MailTexts {
                 }));
                 (subject, parts)
             }
-            Notification::Account { event, at } => event_mail(event, *at),
-            Notification::Registration(notice) => registration_mail(notice, place),
+            Notification::Account { event, at } => event_mail(event, moment(*at, &self.zone)),
+            Notification::Registration(notice) => registration_mail(notice, place, &self.zone),
         }
     }
 }
 
-/// The mail that says what happened to the account at `at`, what follows from it, and what to do.
-fn event_mail(event: &AccountEvent, at: Instant) -> Words {
+/// The mail that says what happened to the account `when`, what follows from it, and what to do.
+fn event_mail(event: &AccountEvent, when: String) -> Words {
     let (subject, what, more, ending): (_, &str, &str, _) = match event {
         AccountEvent::NewDevice { agent, ip, is_last } => {
             let what = "Une connexion à votre compte Halqa a été faite depuis un appareil ou un réseau que nous ne connaissions pas\u{a0}:";
             let subject = "Nouvelle connexion à votre compte Halqa";
             let (subject, mut parts) = paragraphs(subject, what.to_owned(), [YOURS, NOT_YOURS]);
-            parts.insert(1, Part::Facts(device_facts(agent, ip, at)));
+            parts.insert(1, Part::Facts(device_facts(agent, ip, when)));
             if *is_last {
                 let what = "C’est le dixième message de ce genre aujourd’hui\u{a0}: les autres connexions de ce jour ne vous seront plus \
                             signalées. Vous les trouvez dans votre compte.";
@@ -231,5 +231,5 @@ fn event_mail(event: &AccountEvent, at: Instant) -> Words {
             [YOURS, NOT_YOURS],
         ),
     };
-    paragraphs(subject, format!("{what} {}.{more}", moment(at)), ending)
+    paragraphs(subject, format!("{what} {when}.{more}"), ending)
 }

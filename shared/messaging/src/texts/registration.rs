@@ -1,14 +1,21 @@
 //! The texts of mails about registrations for courses.
 
-use domain::registration::{
-    RegistrationEvent, RegistrationNotice,
-    RegistrationState::{Confirmed, Pending, Waitlisted},
+use domain::{
+    Zone,
+    registration::{
+        RegistrationEvent, RegistrationNotice,
+        RegistrationState::{Confirmed, Pending, Waitlisted},
+    },
 };
 
 use super::{Part, Words, moment::moment};
 
 /// The subject, and the parts between greeting and closing. `place` is the place on the waiting list.
-pub(super) fn registration_mail(notice: &RegistrationNotice, place: Option<usize>) -> Words {
+pub(super) fn registration_mail(
+    notice: &RegistrationNotice,
+    place: Option<usize>,
+    zone: &Zone,
+) -> Words {
     let RegistrationNotice { event, state, title, start_at, join_info, reason, .. } = notice;
     let (subject, what) = match (event, state) {
         (RegistrationEvent::Registered, Confirmed) => {
@@ -57,7 +64,7 @@ pub(super) fn registration_mail(notice: &RegistrationNotice, place: Option<usize
     };
     let facts = [
         ("Cours", title.as_ref().map(|title| title.as_str().to_owned())),
-        ("Début", start_at.map(moment)),
+        ("Début", start_at.map(|at| moment(at, zone))),
         ("Votre place sur la liste", place.map(|place| place.to_string())),
         ("Motif", reason.as_ref().map(|reason| reason.as_str().to_owned())),
         ("Pour participer", join_info.as_ref().map(|text| text.as_str().to_owned())),

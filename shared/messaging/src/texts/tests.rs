@@ -1,5 +1,5 @@
 use domain::{
-    UserId,
+    Instant, UserId,
     outbox::{
         AccountEvent::{self, *},
         Notification::*,
@@ -9,7 +9,7 @@ use domain::{
 };
 use proptest::prelude::*;
 
-use super::{part::escaped, *};
+use super::{moment::moment, part::escaped, *};
 
 const URL: &str = "https://halqa.example";
 const MOMENT: &str = "le 21 novembre 2026 à 13 h 26 (heure de Tunis)";
@@ -20,7 +20,12 @@ fn code(kind: CodeKind, digits: &str, link: &str) -> Notification {
 
 /// The mail to the person `name` with the address `to`.
 fn mail(notification: &Notification, name: &str, to: &str) -> Mail {
-    let texts = MailTexts { public_url: URL.to_owned(), language: Language::French };
+    mail_in("Africa/Tunis", notification, name, to)
+}
+
+fn mail_in(zone: &str, notification: &Notification, name: &str, to: &str) -> Mail {
+    let (public_url, zone) = (URL.to_owned(), zone.parse().unwrap());
+    let texts = MailTexts { public_url, zone, language: Language::French };
     let to: Email = to.parse().unwrap();
     let (name, notification) = (name.to_owned(), notification.clone());
     let recipient = Recipient::Mail(to.clone());
@@ -30,6 +35,10 @@ fn mail(notification: &Notification, name: &str, to: &str) -> Mail {
 
 fn sms(notification: &Notification) -> Option<String> {
     super::sms(notification, Language::French)
+}
+
+fn tunis() -> Zone {
+    "Africa/Tunis".parse().unwrap()
 }
 
 fn at(text: &str) -> Instant {
@@ -82,6 +91,22 @@ fn assert_mail(mail: &Mail, digits: &[&str]) {
     }
     for forbidden in [" :", " ;", " !", " ?", "'"] {
         assert!(!text.contains(forbidden), "{forbidden} in {text}");
+    }
+}
+
+#[test]
+fn times_are_in_the_zone_and_name_its_city() {
+    for (zone, time) in [
+        ("Africa/Tunis", "le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
+        ("Africa/Algiers", "le 21 novembre 2026 à 13 h 26 (heure d’Algiers)"),
+        ("America/New_York", "le 21 novembre 2026 à 7 h 26 (heure de New York)"),
+        ("Asia/Tokyo", "le 21 novembre 2026 à 21 h 26 (heure de Tokyo)"),
+        ("UTC", "le 21 novembre 2026 à 12 h 26 (heure UTC)"),
+    ] {
+        for notification in events(at("2026-11-21T12:26:59Z")) {
+            let Mail { text, html, .. } = mail_in(zone, &notification, "Amina", "a@example.org");
+            assert!(text.contains(time) && html.contains(time), "{text}");
+        }
     }
 }
 
@@ -218,10 +243,10 @@ fn moment_uses_tunis_time() {
         ("2026-12-31T23:00:00Z", "le 1er janvier 2027 à 0 h 00 (heure de Tunis)"),
         ("2028-02-29T08:09:00Z", "le 29 février 2028 à 9 h 09 (heure de Tunis)"),
     ] {
-        assert_eq!(moment(at(instant)), expected);
+        assert_eq!(moment(at(instant), &tunis()), expected);
     }
     for milliseconds in [i64::MIN, i64::MAX] {
-        assert!(runs(&moment(Instant::from_unix_milliseconds(milliseconds))).is_empty());
+        assert!(runs(&moment(Instant::from_unix_milliseconds(milliseconds), &tunis())).is_empty());
     }
 }
 
