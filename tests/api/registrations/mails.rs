@@ -256,6 +256,25 @@ async fn times_in_mails_are_those_of_the_setting() {
     assert!(text.contains("(heure de Tokyo)"), "{text}");
 }
 
+#[tokio::test]
+async fn line_breaks_of_people_are_shown_in_both_forms() {
+    let mut settings = automatic(5, 0);
+    settings["joinInfo"] = json!("Salle 2 <A>\nAu premier étage");
+    let course = Course::with(settings).await;
+    let (member, _) = course.registered().await;
+    let reason = json!({ "reason": "Salle inondée\nÀ bientôt" });
+    post(&course, &course.trainer, &member, "cancel", reason).await;
+    let mut mails = course.world.mails(member.user().email.as_str()).await;
+    mails.retain(|mail| mail["subject"] == "Votre inscription est annulée");
+    let has = |form: &str, text: &str| mails[0][form].as_str().unwrap().contains(text);
+    assert!(has("text", "Salle inondée\nÀ bientôt"), "{mails:?}");
+    assert!(has("html", "Salle inondée<br>À bientôt"), "{mails:?}");
+    course.register(&member).await.expect_created();
+    let mails = course.world.mails(member.user().email.as_str()).await;
+    let html = mails[0]["html"].as_str().unwrap();
+    assert!(html.contains("Salle 2 &lt;A&gt;<br>Au premier étage"), "{html}");
+}
+
 async fn newest(world: &World, person: &Person) -> String {
     let mails = world.mails(person.user().email.as_str()).await;
     mails[0]["text"].as_str().unwrap().to_owned()

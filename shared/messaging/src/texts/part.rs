@@ -26,7 +26,7 @@ impl Part {
     /// dark. The code is spaced by CSS, so that it is copied without spaces.
     pub(super) fn html(&self) -> String {
         match self {
-            Self::Paragraph(text) => format!("<p>{}</p>\n", escaped(text).replace('\n', "<br>")),
+            Self::Paragraph(text) => format!("<p>{}</p>\n", lines(text)),
             Self::Digits(digits) => format!(
                 "<p style=\"margin:24px 0;padding:16px;border:2px solid #0f6b5c;border-radius:8px;text-align:center;\
                  font-family:ui-monospace,Menlo,Consolas,monospace;font-size:32px;font-weight:bold;letter-spacing:8px;\
@@ -35,7 +35,7 @@ impl Part {
             ),
             Self::Facts(facts) => {
                 let line = |name, value| {
-                    format!("<li>{name}\u{a0}: <strong>{}</strong></li>\n", escaped(value))
+                    format!("<li>{name}\u{a0}: <strong>{}</strong></li>\n", lines(value))
                 };
                 format!(
                     "<ul>\n{}</ul>\n",
@@ -65,6 +65,11 @@ pub(super) fn document(title: &str, body: &str) -> String {
          <div style=\"max-width:560px;margin:0 auto;padding:24px;font-family:system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;\
          font-size:16px;line-height:1.5\">\n{body}</div>\n</body>\n</html>\n"
     )
+}
+
+/// `text` escaped, with its line breaks.
+fn lines(text: &str) -> String {
+    escaped(text).replace('\n', "<br>")
 }
 
 pub(super) fn escaped(text: &str) -> String {
