@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use store::{Channel, SendingRate};
 use tests::{Person, World};
 
-use super::{Course, automatic, subjects};
+use super::{Course, DAY, automatic, subjects};
 
 async fn post(course: &Course, by: &Person, person: &Person, operation: &str, body: Value) {
     let path = format!("{}/{operation}", course.path_of(person));
@@ -273,6 +273,23 @@ async fn line_breaks_of_people_are_shown_in_both_forms() {
     let mails = course.world.mails(member.user().email.as_str()).await;
     let html = mails[0]["html"].as_str().unwrap();
     assert!(html.contains("Salle 2 &lt;A&gt;<br>Au premier étage"), "{html}");
+}
+
+#[tokio::test]
+async fn start_of_the_course_is_told_by_what_the_person_waited_for() {
+    let course = Course::with(automatic(1, 5)).await;
+    course.registered().await;
+    let (waiting, _) = course.registered().await;
+    course.set(json!({ "mode": "MANUAL", "capacity": 1, "waitlistLimit": 5 })).await.expect_ok();
+    let (pending, _) = course.registered().await;
+    course.world.deliver().await;
+    course.world.clock().advance(DAY * 10 + Duration::from_secs(3600));
+    course.world.sweep().await;
+    let text = newest(&course.world, &waiting).await;
+    assert!(text.contains("Le cours a commencé, aucune place ne s’est libérée."), "{text}");
+    let text = newest(&course.world, &pending).await;
+    assert!(text.contains("le comité n’a pas décidé"), "{text}");
+    assert!(!text.contains("place"), "{text}");
 }
 
 async fn newest(world: &World, person: &Person) -> String {

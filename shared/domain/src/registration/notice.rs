@@ -23,7 +23,7 @@ pub enum RegistrationEvent {
     CancelledByCommittee,
     /// The course was cancelled.
     CourseCancelled,
-    /// The course began before a seat was free.
+    /// The course began before a seat was free, or before the committee decided.
     Expired,
 }
 
@@ -45,6 +45,8 @@ pub struct RegistrationNotice {
     pub version: u64,
     /// What happened.
     pub event: RegistrationEvent,
+    /// The state before; `None` for the first registration.
+    pub from: Option<RegistrationState>,
     /// The state since then.
     pub state: RegistrationState,
     /// Title of the course. It, the reason and the room or link are only for accounts that somebody vouches for.
@@ -74,6 +76,7 @@ impl RegistrationNotice {
             course_id: course.course_id,
             version: registration.card.version,
             event,
+            from: registration.history.last().and_then(|entry| entry.from),
             state,
             title: is_shown.then(|| course.course_title.clone()),
             start_at: course.start_at,

@@ -16,7 +16,7 @@ pub(super) fn registration_mail(
     place: Option<usize>,
     zone: &Zone,
 ) -> Words {
-    let RegistrationNotice { event, state, title, start_at, join_info, reason, .. } = notice;
+    let RegistrationNotice { event, from, state, title, start_at, join_info, reason, .. } = notice;
     let (subject, what) = match (event, state) {
         (RegistrationEvent::Registered, Confirmed) => {
             ("Votre inscription est confirmée", "Votre inscription est confirmée.")
@@ -57,10 +57,13 @@ pub(super) fn registration_mail(
             "Un cours auquel vous étiez inscrit est annulé",
             "Le cours est annulé, et votre inscription avec lui.",
         ),
-        (RegistrationEvent::Expired, _) => (
-            "Aucune place ne s’est libérée",
-            "Le cours a commencé sans qu’une place se libère pour vous\u{a0}: votre inscription a pris fin.",
+        (RegistrationEvent::Expired, _) if *from == Some(Pending) => (
+            "Votre demande d’inscription a pris fin",
+            "Le cours a commencé, et le comité n’a pas décidé de votre demande d’inscription.",
         ),
+        (RegistrationEvent::Expired, _) => {
+            ("Aucune place ne s’est libérée", "Le cours a commencé, aucune place ne s’est libérée.")
+        }
     };
     let facts = [
         ("Cours", title.as_ref().map(|title| title.as_str().to_owned())),
