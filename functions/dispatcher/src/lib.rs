@@ -13,6 +13,7 @@ use messaging::{MailClient, texts::MailTexts};
 use runtime::Settings;
 use runtime::{Clock, ConfigError, Error, Key};
 use store::{Outbound, OutboundMessage, Setup, Store, keys::DueList};
+use tokio::{sync::Notify, time::timeout};
 
 /// The secret keys that this function reads from SSM.
 pub const KEYS: &[Key] = &[Key::Outbox];
@@ -25,6 +26,9 @@ const FETCH_SIZE: u16 = 20;
 /// How far ahead a single text message, or a mail of a sweep, may take a slot: twice as far as messages of batches, which
 /// so leave one for it, and half as far as a mail of the stream.
 const MAX_SLOT_WAIT: Duration = Duration::from_secs(1);
+
+/// How often a sweep looks for codes while it sends what waits for its turn.
+const CODES_PAUSE: Duration = Duration::from_secs(1);
 
 /// The state of the function. Clones share it.
 #[derive(Clone)]
@@ -91,12 +95,22 @@ impl Dispatcher {
             let Services { sender, due, rate, .. } = &*self.0;
             let drain =
                 |list, rate| sender.drain(&self, rate, move || due.waiting(list, FETCH_SIZE));
-            // Codes do not wait behind what is sent at a rate.
-            tokio::join!(
-                drain(DueList::Outbox, None),
-                drain(DueList::Single, Some(&sender.rate)),
-                drain(DueList::Mails, Some(rate))
-            );
+            let is_over = Notify::new();
+            let in_turn = async {
+                let texts = drain(DueList::Single, Some(&sender.rate));
+                tokio::join!(texts, drain(DueList::Mails, Some(rate)));
+                is_over.notify_one();
+            };
+            // A code does not wait behind what is sent at a rate, also one that is refused in the meantime.
+            let at_once = async {
+                loop {
+                    drain(DueList::Outbox, None).await;
+                    if timeout(CODES_PAUSE, is_over.notified()).await.is_ok() {
+                        return;
+                    }
+                }
+            };
+            tokio::join!(at_once, in_turn);
             return Ok(Handled::default());
         };
         let this = &self;

@@ -21,6 +21,9 @@ use crate::{
 /// How long an outbox message is kept after its delivery ended.
 pub(crate) const RETENTION: Duration = Duration::from_secs(30 * 86_400);
 
+/// How long the stream alone may send a mail that waits for its turn: longer than the mail waits there for a slot.
+const TURN_DELAY: Duration = Duration::from_secs(5);
+
 /// The id of a message to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outbound {
@@ -109,20 +112,20 @@ impl fmt::Display for Outbound {
 impl Transaction {
     /// Queues `message`.
     pub fn send(&mut self, message: &OutboxItem) {
-        self.queue(message, DueList::Outbox)
+        self.queue(message, DueList::Outbox, SWEEP_DELAY)
     }
 
     /// Queues `message`, a mail of which one event may cause thousands: it waits for its turn.
     pub fn send_in_turn(&mut self, message: &OutboxItem) {
-        self.queue(message, DueList::Mails)
+        self.queue(message, DueList::Mails, TURN_DELAY)
     }
 
-    fn queue(&mut self, message: &OutboxItem, list: DueList) {
+    fn queue(&mut self, message: &OutboxItem, list: DueList, delay: Duration) {
         let key = keys::outbox(message.outbox_id);
         let put = key.holding(&ListedItem { card: message }).with(due(
             list,
             &key,
-            message.created_at.after(SWEEP_DELAY),
+            message.created_at.after(delay),
         ));
         self.put_new(Part::Other, put);
     }
