@@ -15,8 +15,8 @@ use domain::{
     course::Language,
     question::Question,
     registration::{
-        Answer, Clearing, MAX_REGISTRATIONS, MAX_TIMES, Mode, Registration,
-        RegistrationEvent, RegistrationState, Status, answered, form_language,
+        Answer, Clearing, MAX_REGISTRATIONS, MAX_TIMES, Mode, Registration, RegistrationEvent,
+        RegistrationState, Status, answered, form_language,
     },
 };
 use sha2::{Digest, Sha256};

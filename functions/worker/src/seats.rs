@@ -203,7 +203,12 @@ impl Worker {
         tx.move_registrations(course.course_id, &moves, rule, u64::MAX);
         for ((_, user), after) in some.iter().zip(&after) {
             let notice = RegistrationNotice::new(event, after, course, settings, user);
-            tx.send_in_turn(&outbox.notify_registration(user, after, notice, after.card.updated_at)?);
+            tx.send_in_turn(&outbox.notify_registration(
+                user,
+                after,
+                notice,
+                after.card.updated_at,
+            )?);
         }
         Ok(tx.commit().await? == CommitOutcome::Committed)
     }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use cloud::faults::{Fault, Mode};
 use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
