@@ -8,10 +8,12 @@ use common::{
 };
 use domain::{
     CourseId, Instant,
+    audit::AuditedAction,
     course::{Course, CourseState},
     user::User,
 };
 use http::{HeaderMap, header};
+use identity::random;
 
 use crate::{
     CourseResponse, Courses, ShowCourseResponse, content::Content, publication_errors, ready,
@@ -53,6 +55,10 @@ pub(crate) async fn change(
             ready(publication_errors(&after))?;
         }
         tx.change_course(&before.summary, &after);
+        if before.summary.state == CourseState::Published {
+            let audited = AuditedAction::of_course_change(&before, &after);
+            tx.record_audit(&audited.by(&writer.person.user, random::id(now), now));
+        }
         Ok::<_, ApiError>((tx, (Message::CourseUpdated, after)))
     };
     let (message, course) = courses.store.update(change, |_| None).await?;

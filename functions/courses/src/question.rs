@@ -9,11 +9,14 @@ use common::{
     success,
 };
 use domain::{
-    CourseId, QuestionId,
+    CourseId, Instant, QuestionId,
+    audit::AuditedAction,
+    course::CourseSummary,
     question::{PlacedQuestion, Question, QuestionContent, placed},
 };
+use identity::random;
 use serde::Serialize;
-use store::Part;
+use store::{Part, StoreError, Transaction};
 
 use crate::{Courses, questions::wording};
 
@@ -60,7 +63,7 @@ pub(crate) async fn change(
         let former = questions.remove(place);
         let kind = |wording: &QuestionContent| (wording.question_type, wording.language.clone());
         let is_other_kind = kind(&former.wording) != kind(&request.wording);
-        let question = Question { wording: request.wording.clone(), ..former };
+        let question = Question { wording: request.wording.clone(), ..former.clone() };
         let order = request.order.map_or(place + 1, |order| order.try_into().unwrap_or(usize::MAX));
         let order = order.clamp(1, questions.len() + 1);
         questions.insert(order - 1, question.clone());
@@ -72,6 +75,7 @@ pub(crate) async fn change(
         if is_other_kind {
             tx.change_question_type(course);
         }
+        courses.audit(&mut tx, (&before, &former, Some(&question)), &writer.person, now).await?;
         Ok::<_, ApiError>((tx, PlacedQuestion { question, order }))
     };
     let is_fixed = |part| (part == Part::Seats).then(|| ErrorCode::QuestionTypeFixed.into());
@@ -88,13 +92,33 @@ pub(crate) async fn remove(
     let remove = || async {
         let full = courses.full(course, &writer.person, changeable).await?;
         let (before, mut questions) = (full.course.summary, full.questions);
-        questions.remove(place_of(id, &questions)?);
+        let former = questions.remove(place_of(id, &questions)?);
         let mut tx = courses.store.transaction();
         tx.set_questions(&before, questions, now);
+        courses.audit(&mut tx, (&before, &former, None), &writer.person, now).await?;
         Ok::<_, ApiError>((tx, ()))
     };
     courses.store.update(remove, |_| None).await?;
     success(Message::QuestionDeleted, Empty {})
+}
+
+impl Courses {
+    /// Records the change of a question of the course, or its deletion if it has no content afterwards, once somebody has
+    /// registered: they may have answered it.
+    async fn audit(
+        &self,
+        tx: &mut Transaction,
+        (course, before, after): (&CourseSummary, &Question, Option<&Question>),
+        person: &SignedIn,
+        now: Instant,
+    ) -> Result<(), StoreError> {
+        let is_public = course.published_at.is_some();
+        if is_public && self.store.seats(course.course_id).await?.registered > 0 {
+            let audited = AuditedAction::of_question(course, before, after);
+            tx.record_audit(&audited.by(&person.user, random::id(now), now));
+        }
+        Ok(())
+    }
 }
 
 fn place_of(id: QuestionId, questions: &[Question]) -> Result<usize, ApiError> {

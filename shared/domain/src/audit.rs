@@ -11,8 +11,9 @@ use crate::{
     CommitteeId, E164, Instant, UserId,
     batch::Batch,
     committee::Committee,
-    course::{CourseState, CourseSummary},
+    course::{Course, CourseState, CourseSummary},
     file::File,
+    question::Question,
     registration::{RegistrationCard, RegistrationSettings},
     user::User,
 };
@@ -39,6 +40,12 @@ pub enum Action {
     CommitteeCreated,
     /// A committee was changed.
     CommitteeUpdated,
+    /// A published course was changed.
+    CourseUpdated,
+    /// A question was changed for which people may have given answers.
+    QuestionUpdated,
+    /// Such a question was deleted.
+    QuestionDeleted,
     /// A course was copied to a new draft.
     CourseCopied,
     /// A course was published.
@@ -238,6 +245,33 @@ impl AuditedAction {
         Self { after: Some(after), ..Self::new(action, target, course.committee_id) }
     }
 
+    /// Changing the published course `before` to `after`.
+    pub fn of_course_change(before: &Course, after: &Course) -> Self {
+        Self::of_course(Action::CourseUpdated, &before.summary, AuditValues::new())
+            .with_change(Some(before), after)
+    }
+
+    /// Changing the content of a question of `course` from `before` to `after`, or deleting it.
+    pub fn of_question(
+        course: &CourseSummary,
+        before: &Question,
+        after: Option<&Question>,
+    ) -> Self {
+        let action = after.map_or(Action::QuestionDeleted, |_| Action::QuestionUpdated);
+        let change = match after {
+            Some(after) => Self::of_course(action, course, AuditValues::new())
+                .with_change(Some(&before.wording), &after.wording),
+            None => Self {
+                before: Some(values_of(&before.wording)),
+                after: None,
+                ..Self::of_course(action, course, AuditValues::new())
+            },
+        };
+        let mut old = change.before.unwrap_or_default();
+        old.insert("questionID".to_owned(), before.question_id.to_string().into());
+        Self { before: Some(old), ..change }
+    }
+
     /// Moving the course `before` to `state`.
     pub fn of_course_state(before: &CourseSummary, state: CourseState) -> Self {
         let state_of = |state: CourseState| values([("state", state.code().into())]);
@@ -321,8 +355,9 @@ fn cut(values: &AuditValues, kept: usize) -> AuditValues {
     values.iter().map(|(name, value)| (name.clone(), cut(value))).collect()
 }
 
-/// Personal data. The audit log outlives the account, so it records that these fields changed, but not their values.
-const PERSONAL_FIELDS: [&str; 10] = [
+/// Personal data, and what is for confirmed people alone. The audit log outlives the account, so it records that these fields
+/// changed, but not their values.
+const PERSONAL_FIELDS: [&str; 14] = [
     "primaryEmail",
     "secondaryEmail",
     "primaryPhone",
@@ -333,12 +368,17 @@ const PERSONAL_FIELDS: [&str; 10] = [
     "pendingEmail",
     "phoneCode",
     "phone",
+    "contactPerson",
+    "contactPhone",
+    "contactEmail",
+    "joinInfo",
 ];
 
-/// Fields of an account that the log leaves out: counters, times and secrets that follow from other fields, and what is
-/// not an administrator's to change.
-const HIDDEN_FIELDS: [&str; 15] = [
+/// Fields that the log leaves out: counters, times and secrets that follow from other fields, and what of an account is not
+/// an administrator's to change.
+const HIDDEN_FIELDS: [&str; 16] = [
     "version",
+    "updatedAt",
     "epoch",
     "lastActive",
     "avatar",
