@@ -9,6 +9,10 @@ use serde::Serialize;
 
 use crate::{ErrorCode, FieldError, Message};
 
+/// Longest body in bytes: Lambda limits the response around it to 6 MB
+/// (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>).
+const MAX_BYTES: usize = 5_000_000;
+
 #[derive(Serialize)]
 struct Envelope<'a, T> {
     code: u16,
@@ -54,14 +58,19 @@ pub(crate) fn body<T: Serialize>(
     serde_json::to_vec(&Envelope { code: status.as_u16(), message, data, errors })
 }
 
-/// The response with [`body`]; 500 when `data` cannot be serialised.
+/// The response with [`body`]; 500 when `data` cannot be serialised, or is too large.
 pub(crate) fn envelope<T: Serialize>(
     status: StatusCode,
     message: Option<Text>,
     data: T,
     errors: &[FieldError],
 ) -> Response {
-    match body(status, message, data, errors) {
+    let body = match body(status, message, data, errors) {
+        Ok(body) if body.len() <= MAX_BYTES => Ok(body),
+        Ok(body) => Err(format!("the response would have {} bytes", body.len())),
+        Err(error) => Err(error.to_string()),
+    };
+    match body {
         Ok(body) => {
             let json = HeaderValue::from_static("application/json; charset=utf-8");
             (status, [(header::CONTENT_TYPE, json)], body).into_response()
@@ -69,7 +78,7 @@ pub(crate) fn envelope<T: Serialize>(
         Err(error) => {
             let code = ErrorCode::Internal;
             let mut response = envelope(code.status(), Some(code.into()), Empty {}, &[]);
-            response.extensions_mut().insert(Cause(error.to_string()));
+            response.extensions_mut().insert(Cause(error));
             response
         }
     }
@@ -82,5 +91,31 @@ pub(crate) struct Cause(pub(crate) String);
 impl fmt::Debug for Cause {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn response_that_is_too_large_becomes_an_internal_error() {
+        let of = |length: usize| {
+            let data = BTreeMap::from([("x", "x".repeat(length))]);
+            envelope(StatusCode::OK, None, data, &[])
+        };
+        let frame = r#"{"code":200,"x":""}"#.len();
+        let largest = of(MAX_BYTES - frame);
+        assert_eq!(
+            (largest.status(), largest.extensions().get::<Cause>().is_some()),
+            (StatusCode::OK, false)
+        );
+        let refused = of(MAX_BYTES - frame + 1);
+        assert_eq!(
+            (refused.status(), refused.extensions().get::<Cause>().is_some()),
+            (StatusCode::INTERNAL_SERVER_ERROR, true)
+        );
     }
 }

@@ -12,6 +12,9 @@ use crate::{
     envelope::{Cause, envelope},
 };
 
+/// Most elements of `errors`.
+const MAX_ERRORS: usize = 100;
+
 /// An error response. `?` converts an [`ErrorCode`], which the client sees, and any other error, which is logged once
 /// while the client sees 409, 500 or 503 without detail. `ApiError` does not implement [`Error`], so `?` cannot mistake
 /// one for the other.
@@ -63,8 +66,9 @@ impl ApiError {
         Self::with_errors(code, errors)
     }
 
-    /// `code` with `errors`; unlike [`fields`](Self::fields) it does not choose the code.
-    pub fn with_errors(code: ErrorCode, errors: Vec<FieldError>) -> Self {
+    /// `code` with the first hundred of `errors`; unlike [`fields`](Self::fields) it does not choose the code.
+    pub fn with_errors(code: ErrorCode, mut errors: Vec<FieldError>) -> Self {
+        errors.truncate(MAX_ERRORS);
         Self { errors, ..code.into() }
     }
 

@@ -2,6 +2,9 @@
 
 use crate::password;
 
+/// Most code points of all valid values together: a response can have a hundred errors, and each lists them twice.
+const MAX_ALLOWED: usize = 1000;
+
 /// The constraint that a valid value fulfils. Each part may be absent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Constraint {
@@ -11,7 +14,7 @@ pub struct Constraint {
     pub max: Option<f64>,
     /// What `min` and `max` count.
     pub unit: Unit,
-    /// All valid values; empty if they cannot be listed.
+    /// All valid values; empty if they cannot be listed, or not in 1,000 code points.
     pub allowed: Vec<String>,
     /// The name of the format, such as `email` or `date-time`.
     pub format: Option<&'static str>,
@@ -59,12 +62,13 @@ impl Constraint {
         Self { min: Some(min), max: Some(max), ..Self::default() }
     }
 
-    /// One of the values `allowed`.
+    /// One of the values `allowed`, which are not listed if they have more than 1,000 code points.
     pub fn allowed(allowed: impl IntoIterator<Item = impl ToString>) -> Self {
-        Self {
-            allowed: allowed.into_iter().map(|value| value.to_string()).collect(),
-            ..Self::default()
+        let mut allowed: Vec<String> = allowed.into_iter().map(|value| value.to_string()).collect();
+        if allowed.join(", ").chars().count() > MAX_ALLOWED {
+            allowed.clear();
         }
+        Self { allowed, ..Self::default() }
     }
 
     /// A value of the format `format`.
@@ -83,4 +87,16 @@ impl Constraint {
 pub trait Constrained {
     /// The constraint.
     fn constraint() -> Constraint;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_listed_up_to_1000_characters() {
+        let listed =
+            |length: usize| Constraint::allowed(["é".repeat(length), "a".to_owned()]).allowed;
+        assert_eq!((listed(997).len(), listed(998).len()), (2, 0));
+    }
 }

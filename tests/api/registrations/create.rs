@@ -192,6 +192,40 @@ async fn answers_have_at_most_65536_bytes() {
 }
 
 #[tokio::test]
+async fn errors_are_at_most_a_hundred_and_list_short_options_only() {
+    let course = Course::with(automatic(1, 0)).await;
+    let options = |length: usize| (10..60).map(move |at| format!("{at}{}", "é".repeat(length)));
+    let ask = async |kind: &str, length: usize| {
+        let options: Vec<String> = options(length).collect();
+        course.ask(json!({ "language": "FR", "question": "?", "questionType": kind, "options": options })).await
+    };
+    let short = ask("DROPDOWN", 2).await;
+    let long = [ask("DROPDOWN", 198).await, ask("MULTIPLE_CHOICE", 198).await];
+    let member = course.world.member().await;
+    let answers = json!({ &short: "x", &long[0]: "x", &long[1]: ["x"] });
+    let refused = member.post(&course.path(""), json!({ "answers": answers })).await;
+    refused.expect_error(ErrorCode::Validation);
+    let errors = refused.json()["errors"].clone();
+    let of = |id: &String| {
+        let mut errors = errors.as_array().unwrap().iter();
+        errors.find(|error| error["field"] == format!("answers.{id}")).unwrap().clone()
+    };
+    assert_eq!(of(&short)["allowed"], json!(options(2).collect::<Vec<_>>()));
+    for id in &long {
+        let error = of(id);
+        assert_eq!(
+            (&error["RESPONSE_CODE"], &error["allowed"]),
+            (&json!("FIELD_VALUE_MESSAGE"), &Value::Null)
+        );
+        assert!(error["RESPONSE_TEXT"].as_str().unwrap().len() < 100, "{error}");
+    }
+    let unknown: Value = (0..150).map(|number| (format!("{number}"), json!("x"))).collect();
+    let refused = member.post(&course.path(""), json!({ "answers": unknown })).await;
+    refused.expect_error(ErrorCode::Validation);
+    assert_eq!(refused.errors().len(), 100);
+}
+
+#[tokio::test]
 async fn registering_again_takes_a_new_number_at_most_ten_times() {
     let course = Course::with(automatic(5, 0)).await;
     let member = course.world.member().await;
