@@ -1,7 +1,7 @@
 //! `GET /courses/committee`: lists the courses of the caller's committee that the caller may read.
 
 use axum::extract::State;
-use common::{ApiResult, Listed, Paging, QueryInput, Verified, choice, input, ok};
+use common::{ApiResult, Filtered, Listed, Verified, choice, input, ok};
 use domain::{
     course::{Course, CourseState},
     permissions::{Reach, Right},
@@ -21,8 +21,7 @@ input! {
 pub(crate) async fn list(
     State(courses): State<Courses>,
     Verified(person): Verified,
-    paging: Paging,
-    QueryInput(filter): QueryInput<CommitteeCoursesQuery>,
+    Filtered(paging, filter): Filtered<CommitteeCoursesQuery>,
 ) -> ApiResult<Listed<Course>> {
     let lists = filter.lists(&person.user);
     let list = paging.open(&courses.cursors, &lists)?;

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use common::{
-    ApiResult, ErrorCode, InvalidValue, Listed, Paging, QueryInput, SignedIn, input, ok, text,
-};
+use common::{ApiResult, ErrorCode, Filtered, InvalidValue, Listed, SignedIn, input, ok, text};
 use domain::{Constraint, Prose, Unit, Word, course::CourseSummary, words};
 
 use crate::Courses;
@@ -39,8 +37,7 @@ fn search_words(text: Prose<200>) -> Result<Vec<Word>, InvalidValue> {
 pub(crate) async fn search(
     State(courses): State<Courses>,
     _: SignedIn,
-    paging: Paging,
-    QueryInput(request): QueryInput<SearchQuery>,
+    Filtered(paging, request): Filtered<SearchQuery>,
 ) -> ApiResult<Listed<CourseSummary>> {
     let list = paging.open(&courses.cursors, &request.words)?;
     let (position, limit) = (list.position(), list.limit);

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, InvalidValue, Listed, Paging, Path, QueryInput, Viewer, choice,
+    ApiError, ApiResult, ErrorCode, Filtered, InvalidValue, Listed, Path, Viewer, choice,
     course_rights::writable, input, ok, rights::WriteCourses, text,
 };
 use domain::{
@@ -55,8 +55,7 @@ pub(crate) async fn list(
     State(registrations): State<Registrations>,
     viewer: Viewer<WriteCourses>,
     Path(id): Path<CourseId>,
-    paging: Paging,
-    QueryInput(request): QueryInput<ListQuery>,
+    Filtered(paging, request): Filtered<ListQuery>,
 ) -> ApiResult<ListResponse> {
     let ListQuery { state, order, start } = request;
     let order = match (order, start) {

@@ -1,7 +1,7 @@
 //! `GET /registrations/my-registrations`: lists the caller's registrations, latest change first, without answers.
 
 use axum::extract::State;
-use common::{ApiResult, Listed, Paging, QueryInput, Verified, choice, input, ok};
+use common::{ApiResult, Filtered, Listed, Verified, choice, input, ok};
 use domain::{
     CourseId,
     registration::{Party, Registration, RegistrationState, RegistrationView, ViewContext},
@@ -21,8 +21,7 @@ input! {
 pub(crate) async fn list(
     State(registrations): State<Registrations>,
     Verified(person): Verified,
-    paging: Paging,
-    QueryInput(request): QueryInput<ListQuery>,
+    Filtered(paging, request): Filtered<ListQuery>,
 ) -> ApiResult<Listed<RegistrationView>> {
     let (store, user) = (&registrations.store, &person.user);
     let list = paging.open(&registrations.cursors, request.state)?;

@@ -11,8 +11,8 @@ pub(crate) async fn list(
     viewer: OptOutViewer,
     paging: Paging,
 ) -> ApiResult<Listed<OptOut>> {
+    let list = paging.open(&messages.cursors, viewer.requested)?;
     let committee = viewer.committee(&messages).await?;
-    let list = paging.open(&messages.cursors, committee)?;
     let page = messages.store.opt_outs(committee, list.position(), list.limit).await?;
     ok(list.listed("optOuts", page)?)
 }

@@ -2,8 +2,8 @@
 
 use axum::extract::FromRequestParts;
 use common::{
-    ApiError, ErrorCode, Query, QueryInput, RequestedCommittee, SignedIn, Verified, Viewer, choice,
-    input, rights::ManageSms,
+    ApiError, ErrorCode, Fields, Filtered, FromFields, Query, RequestedCommittee, SignedIn,
+    Verified, Viewer, choice, rights::ManageSms,
 };
 use domain::{
     CommitteeId, Instant,
@@ -25,9 +25,12 @@ pub(crate) fn may_see(caller: &SignedIn, sending: &Sending, now: Instant) -> boo
     is_theirs && sending.is_kept(now)
 }
 
-input! {
-    struct ScopeQuery {
-        scope: Scope = optional_or("scope", choice, Scope::Own),
+/// That the query parameter `scope` is valid, if it is there.
+struct ValidScope;
+
+impl<S> FromFields<S> for ValidScope {
+    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+        fields.optional_or("scope", choice, Scope::Own).map(|_| Self)
     }
 }
 
@@ -45,16 +48,18 @@ impl<S: Send + Sync> FromRequestParts<S> for ListRequest {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let Verified(caller) = Verified::from_request_parts(parts, state).await?;
         let Ok(query) = Query::from_request_parts(parts, state).await;
-        let QueryInput(ScopeQuery { scope }) =
-            QueryInput::<ScopeQuery>::from_request_parts(parts, state).await?;
         let reach = caller.user.rights().reach(Right::ManageSms);
-        let committee = match scope {
-            Scope::Own => None,
-            Scope::Committee if reach < Reach::Committee => return Err(ErrorCode::Forbidden.into()),
-            Scope::Committee => {
+        let committee = match query.get("scope").map(str::parse) {
+            Some(Ok(Scope::Committee)) if reach < Reach::Committee => {
+                return Err(ErrorCode::Forbidden.into());
+            }
+            Some(Ok(Scope::Committee)) => {
                 Some(RequestedCommittee::of(&query, &caller.user, Right::ManageSms)?)
             }
+            _ => None,
         };
+        // After the rights.
+        Filtered::<ValidScope>::from_request_parts(parts, state).await?;
         Ok(Self { caller, committee })
     }
 }
@@ -91,8 +96,9 @@ pub(crate) struct OptOutEditor(pub(crate) OptOutViewer);
 #[derive(Debug, Clone)]
 pub(crate) struct OptOutViewer {
     person: SignedIn,
-    /// The query parameter `committeeID`; ignored unless the person administers all committees.
-    requested: Option<CommitteeId>,
+    /// The committee whose opt-outs are meant, which may be unknown: the person's own one or, if they administer all
+    /// committees, that of the query parameter `committeeID`; `None` is the list for all committees.
+    pub(crate) requested: Option<CommitteeId>,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for OptOutViewer {
@@ -102,10 +108,10 @@ impl<S: Send + Sync> FromRequestParts<S> for OptOutViewer {
         let viewer = Viewer::<ManageSms>::from_request_parts(parts, state).await?;
         let (reach, person) = (viewer.reach(), viewer.person);
         let Ok(query) = Query::from_request_parts(parts, state).await;
-        let requested = query
-            .get("committeeID")
-            .filter(|_| reach == Reach::Everywhere)
-            .map(CommitteeId::or_none);
+        let requested = match reach {
+            Reach::Everywhere => query.get("committeeID").map(CommitteeId::or_none),
+            _ => Some(person.user.committee_id),
+        };
         Ok(Self { person, requested })
     }
 }
@@ -121,8 +127,7 @@ impl<S: Send + Sync> FromRequestParts<S> for OptOutEditor {
 }
 
 impl OptOutViewer {
-    /// The committee whose opt-outs are meant: the person's own one or, if they administer all committees, the
-    /// requested one; `None` is the list for all committees.
+    /// The requested committee.
     ///
     /// # Errors
     /// `COMMITTEE_NOT_FOUND_MESSAGE` when the requested committee does not exist.
@@ -130,11 +135,7 @@ impl OptOutViewer {
         &self,
         messages: &Messages,
     ) -> Result<Option<CommitteeId>, ApiError> {
-        let user = &self.person.user;
-        if user.rights().reach(Right::ManageSms) != Reach::Everywhere {
-            return Ok(Some(user.committee_id));
-        }
-        if let Some(requested) = self.requested {
+        if let Some(requested) = self.requested.filter(|id| *id != self.user().committee_id) {
             messages.store.committee(requested).await?.ok_or(ErrorCode::CommitteeNotFound)?;
         }
         Ok(self.requested)

@@ -2,8 +2,8 @@
 
 use axum::extract::{FromRequestParts, State};
 use common::{
-    ApiError, ApiResult, Listed, Paging, Query, QueryInput, RequestedCommittee, SignedIn, Verified,
-    choice, input, ok, text,
+    ApiError, ApiResult, Filtered, Listed, Query, RequestedCommittee, SignedIn, Verified, choice,
+    input, ok, text,
 };
 use domain::{
     Profile, Prose, folded,
@@ -47,8 +47,7 @@ impl<S: Send + Sync> FromRequestParts<S> for UsersRequest {
 pub(crate) async fn list(
     State(users): State<Users>,
     UsersRequest { caller, committee }: UsersRequest,
-    paging: Paging,
-    QueryInput(filter): QueryInput<MyCommitteeUsersQuery>,
+    Filtered(paging, filter): Filtered<MyCommitteeUsersQuery>,
 ) -> ApiResult<Listed<View>> {
     let sees_accounts = caller.user.rights().reach(Right::ReadAccounts) >= Reach::Committee;
     let list = paging.open(&users.cursors, (committee.id, &filter, sees_accounts))?;

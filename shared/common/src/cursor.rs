@@ -9,7 +9,9 @@ use identity::{MalformedKey, sealing::Sealer};
 use serde::Serialize;
 use store::Page;
 
-use crate::{ApiError, ErrorCode, InvalidValue, Now, Query, caller::Caller};
+use crate::{
+    ApiError, ErrorCode, FromFields, InvalidValue, Now, Query, QueryInput, caller::Caller,
+};
 
 /// Seals and opens cursors: positions in a list under authenticated encryption, bound to route, filter and caller.
 #[derive(Clone)]
@@ -54,8 +56,12 @@ impl Cursors {
             let is_valid = now < Instant::from_unix_milliseconds(i64::from_be_bytes(*expires));
             is_valid.then(|| String::from_utf8(position.to_vec()).ok())?
         };
-        open().ok_or_else(|| ApiError::field("cursor", ErrorCode::InvalidCursor))
+        open().ok_or_else(invalid_cursor)
     }
+}
+
+fn invalid_cursor() -> ApiError {
+    ApiError::field("cursor", ErrorCode::InvalidCursor)
 }
 
 /// A page of a list that is about to be read: where it starts, and its size.
@@ -145,6 +151,26 @@ impl<S: Send + Sync> FromRequestParts<S> for Paging {
         };
         let route = format!("{} {path} caller={caller:?}", parts.method);
         Ok(Self { limit, cursor: query.get("cursor").map(str::to_owned), route, now })
+    }
+}
+
+/// Extracts the paging of a list and the filter `T` from the query parameters.
+///
+/// The extractor rejects as [`Paging`]; then, if the filter is invalid, with `INVALID_CURSOR_MESSAGE` when there is a
+/// cursor, which belongs to another filter, else as [`QueryInput`].
+#[derive(Debug)]
+pub struct Filtered<T>(pub Paging, pub T);
+
+impl<T: FromFields<S>, S: Send + Sync> FromRequestParts<S> for Filtered<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let paging = Paging::from_request_parts(parts, state).await?;
+        match QueryInput::from_request_parts(parts, state).await {
+            Ok(QueryInput(filter)) => Ok(Self(paging, filter)),
+            Err(_) if paging.cursor.is_some() => Err(invalid_cursor()),
+            Err(error) => Err(error),
+        }
     }
 }
 

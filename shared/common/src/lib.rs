@@ -38,7 +38,7 @@ mod throttle;
 pub use caller::{ActiveMember, Now, SignedIn, SuperAdmin, Verified, bearer, token_of};
 pub use client::Client;
 pub use codes::{ErrorCode, Message};
-pub use cursor::{Cursors, Listed, Paging};
+pub use cursor::{Cursors, Filtered, Listed, Paging};
 pub use edge::{Edge, UnreadableRequest};
 pub use envelope::Empty;
 pub use error::ApiError;

@@ -8,6 +8,7 @@ mod headers;
 pub(crate) mod http;
 mod idempotency;
 mod limit;
+mod lists;
 mod local;
 mod logs;
 mod routes;
