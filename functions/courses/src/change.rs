@@ -20,7 +20,8 @@ use crate::{
 };
 
 input! {
-    pub(crate) struct UpdateCourseRequest {
+    /// The longest texts fit also when each letter is escaped.
+    pub(crate) struct UpdateCourseRequest: 262_144 {
         content: Content = group(|fields| Content::from_fields(fields, &())),
         /// The version that the change is based on.
         version: Option<u64> = optional("version", integer(0..=u64::MAX)),

@@ -15,7 +15,7 @@ use identity::random;
 use crate::{CourseWithQuestions, Courses};
 
 input! {
-    pub(crate) struct CopyCourseRequest {
+    pub(crate) struct CopyCourseRequest: 262_144 {
         course_title: Option<Line<200>> = optional("courseTitle", text),
     }
 }

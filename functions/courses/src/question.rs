@@ -22,7 +22,7 @@ use crate::{Courses, questions::wording};
 
 input! {
     /// Fifty long options fit also when each letter is escaped.
-    pub(crate) struct UpdateQuestionRequest: 262_144 {
+    pub(crate) struct UpdateQuestionRequest: 524_288 {
         wording: QuestionContent = group(wording),
         /// The position from 1; 0 counts as 1, and a position past the end as the last.
         order: Option<u64> = optional("order", integer(0..=u64::MAX)),

@@ -20,7 +20,7 @@ use store::SeatRule;
 use crate::{Registrations, access::Seen, moving::Decision, view::RegistrationResponse};
 
 input! {
-    pub(crate) struct ApproveRequest {
+    pub(crate) struct ApproveRequest: 262_144 {
         /// Whether the course gets one seat more for this person.
         add_seat: bool = optional_or("addSeat", flag, false),
         version: Option<u64> = optional("version", integer(0..=u64::MAX)),

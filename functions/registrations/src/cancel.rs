@@ -14,7 +14,7 @@ use store::SeatRule;
 use crate::{Registrations, access::Seen, moving::Decision, view::RegistrationResponse};
 
 input! {
-    pub(crate) struct CancelRequest {
+    pub(crate) struct CancelRequest: 262_144 {
         /// Kept if the committee cancels.
         reason: Option<Reason> = nullable("reason", text),
     }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::Registrations;
 
 input! {
-    pub(crate) struct CancelCourseRequest {
+    pub(crate) struct CancelCourseRequest: 262_144 {
         reason: Reason = required("reason", text),
     }
 }

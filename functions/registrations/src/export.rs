@@ -44,7 +44,7 @@ const AT_ONCE: usize = 8;
 const MAX_TIME: Duration = Duration::from_secs(20);
 
 input! {
-    pub(crate) struct ExportRequest {
+    pub(crate) struct ExportRequest: 262_144 {
         format: ExportFormat = optional_or("format", text, ExportFormat::Xlsx),
         states: Vec<RegistrationState> = group(states),
         language: HeadingLanguage = optional_or("language", text, HeadingLanguage::French),

@@ -18,7 +18,7 @@ use store::SeatRule;
 use crate::{Registrations, moving::Decision, view::RegistrationResponse};
 
 input! {
-    pub(crate) struct RejectRequest {
+    pub(crate) struct RejectRequest: 262_144 {
         reason: Option<Reason> = nullable("reason", text),
         version: Option<u64> = optional("version", integer(0..=u64::MAX)),
     }

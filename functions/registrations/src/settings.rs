@@ -20,7 +20,7 @@ use crate::Registrations;
 const MAX_WAITING: u32 = 10_000;
 
 input! {
-    pub(crate) struct SettingsRequest {
+    pub(crate) struct SettingsRequest: 262_144 {
         settings: RegistrationSettings = group(read),
         /// The version of the course that the change is based on.
         version: Option<u64> = optional("version", integer(0..=u64::MAX)),

@@ -5,7 +5,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use http::Method;
 use serde_json::json;
-use tests::{Person, World};
+use tests::{Document, Person, World};
 
 /// Endpoints that take a body, each with a caller who may use it.
 async fn endpoints(world: &World) -> Vec<(Person, Method, String)> {
@@ -73,6 +73,45 @@ async fn body_is_limited_to_102400_bytes() {
     expect(padded(102_401), &[("content-type", "text/plain")], Some(ErrorCode::PayloadTooLarge))
         .await;
     expect("x".repeat(6_000_000), JSON, Some(ErrorCode::PayloadTooLarge)).await;
+}
+
+/// Each operation on courses, questions and registrations that takes a body.
+#[tokio::test]
+async fn bodies_of_courses_questions_and_registrations_may_be_longer() {
+    let world = World::with(&[("RATE_LIMIT", "100000")]).await;
+    let admin = world.admin().await;
+    let paths = Document::get().root()["paths"].as_object().unwrap();
+    let mut tried = 0;
+    for (path, item) in paths {
+        let max = match path.as_str() {
+            path if path.starts_with("/courses/questions/") => 524_288,
+            path if path.starts_with("/courses") || path.starts_with("/registrations") => 262_144,
+            _ => continue,
+        };
+        let path: Vec<&str> =
+            path.split('/')
+                .map(|one| {
+                    if one.starts_with('{') { "0198c0de-0000-7000-8000-000000000001" } else { one }
+                })
+                .collect();
+        let path = format!("/api/v1{}", path.join("/"));
+        for method in [Method::POST, Method::PUT] {
+            if item[method.as_str().to_lowercase()]["requestBody"].is_null() {
+                continue;
+            }
+            tried += 1;
+            for (length, is_too_large) in [(max, false), (max + 1, true)] {
+                let body = format!("{{\"x\":\"{}\"}}", "x".repeat(length - 8));
+                let answer = admin.send(method.clone(), &path, body.into()).await;
+                assert_eq!(
+                    answer.status == 413,
+                    is_too_large,
+                    "{method} {path} {length}: {answer:?}"
+                );
+            }
+        }
+    }
+    assert!(tried >= 12, "{tried}");
 }
 
 #[tokio::test]
