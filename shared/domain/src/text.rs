@@ -135,29 +135,39 @@ pub fn folded(text: &str) -> String {
 /// Whether nothing of `text` can be seen: it has only white space, control and format characters, fillers, and marks
 /// without a base.
 pub fn is_blank(text: &str) -> bool {
-    use GeneralCategory::{Control, EnclosingMark, Format, NonspacingMark, SpacingMark};
-    let categories = CodePointMapData::<GeneralCategory>::new();
-    let is_base = |letter: char| {
-        !letter.is_whitespace()
-            && !is_ignorable(letter)
-            && letter != BRAILLE_BLANK
-            && !matches!(
-                categories.get(letter),
-                Control | EnclosingMark | Format | NonspacingMark | SpacingMark
-            )
-    };
     !text.contains(is_base)
 }
 
-/// The number of code points of `text` that can be seen, without white space at its ends; 0 for a [blank](is_blank) one.
+/// The number of code points of `text` that can be seen: those of its words, and one for each gap between two words.
 pub(crate) fn visible(text: &str) -> usize {
-    if is_blank(text) {
-        return 0;
-    }
-    text.trim().chars().filter(|letter| !is_ignorable(*letter)).count()
+    let words = text.split(is_gap).map(|word| word.trim_start_matches(|letter| !is_base(letter)));
+    let words = words.filter(|word| !word.is_empty());
+    let length =
+        |word: &str| word.chars().filter(|letter| is_base(*letter) || is_mark(*letter)).count();
+    words.map(|word| length(word) + 1).sum::<usize>().saturating_sub(1)
 }
 
-const BRAILLE_BLANK: char = '\u{2800}';
+/// White space, and the Braille pattern without dots.
+fn is_gap(letter: char) -> bool {
+    letter.is_whitespace() || letter == '\u{2800}'
+}
+
+/// Whether `letter` can be seen by itself.
+fn is_base(letter: char) -> bool {
+    use GeneralCategory::{Control, Format};
+    let category = CodePointMapData::<GeneralCategory>::new().get(letter);
+    !is_gap(letter)
+        && !is_ignorable(letter)
+        && !is_mark(letter)
+        && !matches!(category, Control | Format)
+}
+
+/// Whether `letter` is drawn on the one before it.
+fn is_mark(letter: char) -> bool {
+    use GeneralCategory::{EnclosingMark, NonspacingMark, SpacingMark};
+    let category = CodePointMapData::<GeneralCategory>::new().get(letter);
+    !is_ignorable(letter) && matches!(category, EnclosingMark | NonspacingMark | SpacingMark)
+}
 
 /// `text` as it is compared with others: without characters that cannot be seen, composed (NFC), and trimmed.
 pub(crate) fn comparable(text: &str) -> String {

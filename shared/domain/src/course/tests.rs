@@ -21,6 +21,10 @@ fn course_unready_lists_fields_missing_for_publication() {
     course.summary.section_of_matter = Some("Énergie".parse().unwrap());
     course.details.contact_person = Some("Amel".parse().unwrap());
     assert_eq!(fields(&course), ["description", "region", "city", "location"]);
+    for unseen in [" \u{200b}", "\u{2800}\u{2800}", "\u{3164} ", "\n\u{301}"] {
+        course.details.description = Some(("x".repeat(19) + unseen).parse().unwrap());
+        assert_eq!(fields(&course)[0], "description", "{unseen:?}");
+    }
     course.details.description = Some("x".repeat(20).parse().unwrap());
     course.summary.course_type = Some(CourseType::SelfPaced);
     assert_eq!(course.unready(), []);

@@ -72,6 +72,26 @@ fn prose_is_stored_unchanged() {
 #[test]
 fn short_code_accepts_upper_case_digits_and_underscores() {
     assert!("REG_01".parse::<ShortCode>().is_ok());
+#[test]
+fn only_what_can_be_seen_counts_as_visible() {
+    for (text, length) in [
+        ("Premiers secours", 16),
+        ("été", 3),
+        ("e\u{301}te\u{301}", 5),
+        ("مُحَمَّد", 8),
+        ("a  \u{3000}\n b", 3),
+        ("a\u{2800}\u{2800}b", 3),
+        (" a\u{200b} ", 1),
+        ("a \u{3164}\u{2800}", 1),
+        ("a \u{301}", 1),
+        ("\u{301}a", 1),
+        ("a\u{fff9}\u{fe0f}", 1),
+        ("\u{ad}\u{2800} \u{301}", 0),
+    ] {
+        assert_eq!(visible(text), length, "{text:?}");
+    }
+}
+
     assert_eq!("reg".parse::<ShortCode>(), Err(ValueError::Format));
     assert_eq!("ABCDEFGHIJK".parse::<ShortCode>(), Err(ValueError::Length));
 }
