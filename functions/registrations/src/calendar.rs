@@ -48,7 +48,8 @@ pub(crate) async fn show(
         event.location(&place.join(", "));
     }
     if let Some(info) = &seen.course.settings.join_info {
-        event.description(info.as_str());
+        // Which calendars may drop, as any control character but a line break, which is escaped.
+        event.description(&info.as_str().replace('\t', " "));
     }
     let calendar = Calendar::from([event.done()]);
     let kind = (header::CONTENT_TYPE, "text/calendar; charset=utf-8");

@@ -58,8 +58,8 @@ choice! {
     }
 }
 
-/// The text of a message: 1 to 1,600 UTF-16 units, stored unchanged, without control characters except line breaks
-/// and tabs. SNS takes 1,600 characters (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>); counted in
+/// The text of a message: 1 to 1,600 UTF-16 units, without control characters except line breaks, which are `\n`, and
+/// tabs. SNS takes 1,600 characters (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>); counted in
 /// UTF-16, because a character beyond the Basic Multilingual Plane takes two in a text message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -73,7 +73,8 @@ impl std::str::FromStr for Text {
 
     /// As [`Prose`], and `Length` beyond 1,600 UTF-16 units.
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        text.parse::<Prose<MAX_LENGTH>>()?;
+        let text: Prose<MAX_LENGTH> = text.parse()?;
+        let text = text.as_str();
         if text.encode_utf16().count() > MAX_LENGTH {
             return Err(ValueError::Length);
         }

@@ -90,8 +90,8 @@ impl FromStr for ShortCode {
     }
 }
 
-/// A text of 1 to `MAX` code points, stored unchanged. It can contain line breaks and tabs, but no other control
-/// characters.
+/// A text of 1 to `MAX` code points. It can contain line breaks, which are `\n` whatever was typed, and tabs, but no other
+/// control characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Prose<const MAX: usize>(String);
@@ -100,11 +100,11 @@ impl<const MAX: usize> FromStr for Prose<MAX> {
     type Err = ValueError;
 
     /// `Required` for a [blank](is_blank) text, `Format` for control characters except `\n \r \t`, `Length` beyond `MAX` code
-    /// points.
+    /// points, of which a line break is one.
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        let is_forbidden =
-            |letter: char| letter.is_control() && !['\n', '\r', '\t'].contains(&letter);
-        checked(text, MAX, is_forbidden).map(Self)
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        let is_forbidden = |letter: char| letter.is_control() && !['\n', '\t'].contains(&letter);
+        checked(&text, MAX, is_forbidden).map(Self)
     }
 }
 

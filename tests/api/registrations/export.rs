@@ -67,6 +67,26 @@ async fn workbook_keeps_texts_numbers_and_dates_as_typed() {
 }
 
 #[tokio::test]
+async fn line_breaks_and_escapes_of_sheets_are_shown_as_typed() {
+    let course = Course::with(automatic(5, 0)).await;
+    let question =
+        json!({ "language": "FR", "question": "Un\r\n_x000D_ ?", "questionType": "LONG_REPLY" });
+    let id = course.ask(question).await;
+    let member = course.world.member().await;
+    let answers = json!({ "answers": { id: "a\r\nb\rc _x000D_ _x005F_x000D_" } });
+    member.post(&course.path(""), answers).await.expect_created();
+    let note = json!({ "note": "d\r\ne_x0007_" });
+    course.trainer.put(&course.path_of(&member), note).await.expect_ok();
+    let (file, _) = exported(&course, json!({})).await;
+    let mut workbook: Xlsx<_> = calamine::open_workbook_from_rs(Cursor::new(file)).unwrap();
+    let sheet = workbook.worksheet_range("Inscriptions").unwrap();
+    let texts: Vec<&str> = sheet.used_cells().filter_map(|(.., cell)| cell.get_string()).collect();
+    for text in ["Un\n_x000D_ ?", "a\nb\nc _x000D_ _x005F_x000D_", "d\ne_x0007_"] {
+        assert!(texts.contains(&text), "{text:?} in {texts:?}");
+    }
+}
+
+#[tokio::test]
 async fn csv_quotes_every_cell_and_disarms_formulas() {
     let course = Course::with(automatic(5, 0)).await;
     let (member, _) = typed(&course).await;
@@ -196,6 +216,21 @@ async fn calendar_has_one_event_in_utc_for_confirmed_people() {
     waiting.get(&calendar(&member)).await.expect_error(ErrorCode::RegistrationNotFound);
     course.remove_dates().await;
     member.get(&calendar(&member)).await.expect_error(ErrorCode::CourseWithoutDate);
+}
+
+#[tokio::test]
+async fn calendar_has_no_control_characters() {
+    let course = Course::with(automatic(1, 0)).await;
+    let mut settings = automatic(1, 0);
+    settings["joinInfo"] = json!("Salle 3\r\nÀ 9 h\rBadge\tCarte; stylo");
+    course.set(settings).await.expect_success(Message::RegistrationSettings);
+    let (member, registration) = course.registered().await;
+    assert_eq!(registration["joinInfo"], "Salle 3\nÀ 9 h\nBadge\tCarte; stylo");
+    let answer = member.get(&format!("{}/calendar", course.path_of(&member))).await;
+    let text = String::from_utf8_lossy(&answer.body).replace("\r\n", "");
+    assert!(!text.contains(char::is_control), "{text:?}");
+    let line = r"DESCRIPTION:Salle 3\nÀ 9 h\nBadge Carte\; stylo";
+    assert!(text.contains(line), "{text:?}");
 }
 
 #[tokio::test]

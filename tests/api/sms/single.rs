@@ -54,6 +54,18 @@ async fn message_is_accepted_and_sent_unchanged() {
     );
 }
 
+/// What is counted is what is sent: a line break is one septet.
+#[tokio::test]
+async fn line_breaks_are_one_character_in_what_is_counted_stored_and_sent() {
+    let (world, admin) = world_and_sender().await;
+    let (given, sent) = ("ligne 1\r\n".repeat(20), "ligne 1\n".repeat(20));
+    let payload = json!({ "to": NUMBER, "message": given });
+    let sms = admin.post("/sms/single", payload).await.expect_ok()["sms"].clone();
+    assert_eq!((&sms["encoding"], &sms["segments"]), (&json!("GSM-7"), &json!(1)));
+    world.deliver().await;
+    assert_eq!(texts(&world)[0]["text"], sent);
+}
+
 #[tokio::test]
 async fn number_may_be_given_in_one_field_or_two() {
     let (_, admin) = world_and_sender().await;

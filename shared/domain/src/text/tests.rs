@@ -53,9 +53,12 @@ fn folded_removes_accents_case_and_arabic_variants() {
 }
 
 #[test]
-fn prose_is_stored_unchanged() {
+fn prose_is_stored_unchanged_but_for_line_breaks() {
     for (text, expected) in [
-        ("a\r\n\tb ", Ok("a\r\n\tb ")),
+        ("a\r\n\tb ", Ok("a\n\tb ")),
+        ("\rb\r\r\n", Ok("\nb\n\n")),
+        ("12345\r\n", Ok("12345\n")),
+        ("\r\n \r", Err(ValueError::Required)),
         (" \n", Err(ValueError::Required)),
         ("\u{200b}\u{200b}", Err(ValueError::Required)),
         ("a\u{85}", Err(ValueError::Format)),
@@ -69,9 +72,6 @@ fn prose_is_stored_unchanged() {
     }
 }
 
-#[test]
-fn short_code_accepts_upper_case_digits_and_underscores() {
-    assert!("REG_01".parse::<ShortCode>().is_ok());
 #[test]
 fn only_what_can_be_seen_counts_as_visible() {
     for (text, length) in [
@@ -92,6 +92,9 @@ fn only_what_can_be_seen_counts_as_visible() {
     }
 }
 
+#[test]
+fn short_code_accepts_upper_case_digits_and_underscores() {
+    assert!("REG_01".parse::<ShortCode>().is_ok());
     assert_eq!("reg".parse::<ShortCode>(), Err(ValueError::Format));
     assert_eq!("ABCDEFGHIJK".parse::<ShortCode>(), Err(ValueError::Length));
 }
