@@ -105,7 +105,7 @@ impl FromStr for Instant {
         }
         let pieces = Pieces::parse(text).map_err(|_| ValueError::Format)?;
         // An annotation such as `[Africa/Tunis]` is not ISO 8601, and `jiff` makes 59 of the second 60.
-        if text.contains('[') || has_second_60(text) {
+        if text.contains('[') || has_odd_seconds(text) {
             return Err(ValueError::Format);
         }
         let offset = match (pieces.time(), pieces.to_numeric_offset()) {
@@ -122,10 +122,13 @@ impl FromStr for Instant {
     }
 }
 
-/// Whether the time in `text` has the second 60, in the extended or the basic format.
-fn has_second_60(text: &str) -> bool {
+/// Whether the time in `text` has the second 60, or its offset has seconds, in the extended or the basic format.
+fn has_odd_seconds(text: &str) -> bool {
     let time = text.split_once(['T', 't', ' ']).map(|(_, time)| time.replace(':', ""));
-    time.is_some_and(|time| time.get(4..6) == Some("60"))
+    time.is_some_and(|time| {
+        let offset = time.rsplit_once(['+', '-']).map(|(_, offset)| offset);
+        time.get(4..6) == Some("60") || offset.is_some_and(|offset| offset.len() > "hhmm".len())
+    })
 }
 
 impl Serialize for Instant {
@@ -156,6 +159,8 @@ mod tests {
             ("9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"),
             ("9999-12-31T00:00:00+23:59", "9999-12-30T00:01:00.000Z"),
             ("2026-11-20T09:30Z", "2026-11-20T09:30:00.000Z"),
+            ("2026-11-20T09:30+0100", "2026-11-20T08:30:00.000Z"),
+            ("2026-11-20T09:30:10-01", "2026-11-20T10:30:10.000Z"),
         ] {
             let written = text.parse::<Instant>().map(|at| at.to_string());
             assert_eq!(written, Ok(form.to_owned()), "{text}");
@@ -173,6 +178,9 @@ mod tests {
             "20261120T235960Z",
             "2026-11-20T23:46:12+24:00",
             "2026-11-20T23:46:12-25:59",
+            "2026-11-20T23:46:12+01:00:30",
+            "2026-11-20T23:46:12-01:00:00",
+            "2026-11-20T23:46+010030",
             "2026-11-20Z",
         ] {
             assert_eq!(text.parse::<Instant>(), Err(ValueError::Format), "{text}");
