@@ -5,19 +5,22 @@ use runtime::{ConfigError, Settings};
 use url::{Host, Url};
 
 /// Reads `PASSKEY_RP_ID`, the domain to which passkeys are bound for ever, and `PASSKEY_ORIGINS`, the origins of the
-/// pages that may use them. Their defaults are the host and the origin of `PUBLIC_URL`.
+/// pages that may use them. Their defaults are the host and the origin of `PUBLIC_URL`; on this machine, whose addresses are
+/// no domains, the host is `localhost`.
 ///
 /// # Errors
 /// When one of them is malformed, or an origin is not of the domain or one below it
 /// (<https://www.w3.org/TR/webauthn-3/#rp-id>).
 pub(crate) fn relying_party(settings: &Settings) -> Result<RelyingParty, ConfigError> {
-    let public_url = settings.required_url("PUBLIC_URL")?;
-    let origins = settings.optional("PASSKEY_ORIGINS").unwrap_or(public_url).split(',');
+    let invalid = |_| ConfigError::new("PUBLIC_URL", "must be a URL");
+    let mut public_url = Url::parse(settings.required_url("PUBLIC_URL")?).map_err(invalid)?;
+    if public_url.scheme() == "http" {
+        public_url.set_host(Some("localhost")).map_err(invalid)?;
+    }
+    let origins = settings.optional("PASSKEY_ORIGINS").unwrap_or(public_url.as_str()).split(',');
     let origins: Result<Vec<Url>, _> = origins.map(|url| Url::parse(url.trim())).collect();
     let origins = origins.map_err(|_| ConfigError::new("PASSKEY_ORIGINS", "must be URLs"))?;
-    let default = Url::parse(public_url).ok();
-    let default = default.as_ref().and_then(Url::host_str);
-    let id = settings.optional("PASSKEY_RP_ID").or(default).unwrap_or_default();
+    let id = settings.optional("PASSKEY_RP_ID").or(public_url.host_str()).unwrap_or_default();
     let id = id.trim().to_ascii_lowercase();
     if !matches!(Host::parse(&id), Ok(Host::Domain(domain)) if domain == id) {
         let problem = "must be a domain in ASCII, which an IP address is not";

@@ -14,7 +14,7 @@ use reqwest::{
     header::{AUTHORIZATION, HeaderValue},
     redirect, retry,
 };
-use runtime::{ConfigError, chain};
+use runtime::{ConfigError, LOOPBACK, chain};
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
@@ -219,7 +219,7 @@ fn parse_base(base: &str) -> Result<Url, ConfigError> {
     let invalid = || {
         ConfigError::new(
             "CPANEL_URL",
-            "must be an https URL of host and port alone, or an http URL on 127.0.0.1 or localhost",
+            "must be an https URL of host and port alone, or an http URL on localhost, 127.0.0.1 or [::1]",
         )
     };
     let url: Url = base.parse().map_err(|_| invalid())?;
@@ -227,7 +227,7 @@ fn parse_base(base: &str) -> Result<Url, ConfigError> {
         && url.password().is_none()
         && url.query().is_none()
         && url.fragment().is_none();
-    let is_local = ["127.0.0.1", "localhost"].contains(&url.host_str().unwrap_or_default());
+    let is_local = LOOPBACK.contains(&url.host_str().unwrap_or_default());
     let is_safe = url.scheme() == "https" || (url.scheme() == "http" && is_local);
     if is_bare && is_safe && url.path() == "/" { Ok(url) } else { Err(invalid()) }
 }

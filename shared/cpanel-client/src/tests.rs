@@ -122,6 +122,7 @@ fn invalid_setting_is_named_without_its_value() {
     };
     assert_eq!(make("https://cpanel.example.org:2083", "halqa", "TOKEN"), Ok(()));
     assert_eq!(make("http://127.0.0.1:2083/", "halqa", "TOKEN"), Ok(()));
+    assert_eq!(make("http://[::1]:2083", "halqa", "TOKEN"), Ok(()));
     for base in [
         "",
         "cpanel.example.org",

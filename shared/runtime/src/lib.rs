@@ -47,7 +47,7 @@ pub use keys::{Key, Keys};
 pub use logs::{log_as_json, log_for_people};
 #[cfg(feature = "ssm")]
 pub use parameters::parameters;
-pub use settings::{ConfigError, Settings};
+pub use settings::{ConfigError, LOOPBACK, Settings};
 pub use startup::Startup;
 
 /// An error that stops a function or fails an invocation.

@@ -3,6 +3,11 @@
 
 use std::{collections::HashMap, fmt, str::FromStr, sync::Arc, time::Duration};
 
+use http::Uri;
+
+/// The hosts that URLs of settings may name without TLS: this machine.
+pub const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
 /// The settings of one process by name. Clones share them.
 #[derive(Clone, Default)]
 pub struct Settings(Arc<HashMap<String, String>>);
@@ -75,7 +80,7 @@ impl Settings {
         self.url(name)?.ok_or_else(|| ConfigError::new(name, "is missing"))
     }
 
-    /// The URL `name`, if it is set: https, or http on 127.0.0.1 or localhost.
+    /// The URL `name`, if it is set: https, or http on this machine ([`LOOPBACK`]).
     ///
     /// # Errors
     /// When it is neither.
@@ -83,15 +88,13 @@ impl Settings {
         let Some(url) = self.optional(name) else {
             return Ok(None);
         };
-        let host = url
-            .strip_prefix("http://")
-            .map(|rest| rest.split(['/', ':']).next().unwrap_or_default());
-        match host {
-            Some("127.0.0.1" | "localhost") => Ok(Some(url)),
-            None if url.starts_with("https://") => Ok(Some(url)),
+        let parsed = url.parse::<Uri>().unwrap_or_default();
+        match (parsed.scheme_str(), parsed.host()) {
+            (Some("https"), Some(_)) => Ok(Some(url)),
+            (Some("http"), Some(host)) if LOOPBACK.contains(&host) => Ok(Some(url)),
             _ => Err(ConfigError::new(
                 name,
-                "must be an https URL, or an http URL on 127.0.0.1 or localhost",
+                "must be an https URL, or an http URL on localhost, 127.0.0.1 or [::1]",
             )),
         }
     }
@@ -167,6 +170,13 @@ mod tests {
             ("https://dynamodb.eu-west-3.amazonaws.com", true),
             ("http://127.0.0.1:8000", true),
             ("http://localhost:8000/x", true),
+            ("http://[::1]:8123", true),
+            ("http://[::1]/x", true),
+            ("https://[2001:db8::1]:8123", true),
+            ("http://[::2]:8123", false),
+            ("http://localhost:8000@example.org", false),
+            ("http://localhost.example.org", false),
+            ("https://", false),
             ("http://127.0.0.1.example.org", false),
             ("http://example.org", false),
             ("ftp://localhost", false),

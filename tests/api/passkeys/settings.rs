@@ -21,6 +21,18 @@ async fn domain_and_origins_come_from_the_settings() {
 }
 
 #[tokio::test]
+async fn addresses_of_this_machine_stand_for_localhost() {
+    for url in ["http://[::1]:8123", "http://127.0.0.1:8123/front", "http://localhost:8123"] {
+        let world = World::with(&[("PUBLIC_URL", url)]).await;
+        let member = world.member().await;
+        let mut authenticator = Authenticator::es256();
+        authenticator.rp_id = "localhost".to_owned();
+        authenticator.client_data = json!({ "origin": "http://localhost:8123" });
+        authenticator.register(&member).await.expect_success(Message::PasskeyCreated);
+    }
+}
+
+#[tokio::test]
 async fn origins_outside_the_domain_stop_the_start() {
     let world = World::new().await;
     for (id, origins) in [
