@@ -194,12 +194,9 @@ pub struct Course {
 const MIN_DESCRIPTION: usize = 20;
 /// Longest description, in code points.
 const MAX_DESCRIPTION: usize = 20_000;
-/// Most search words of a course.
-const MAX_WORDS: usize = 40;
 
 impl CourseSummary {
-    /// The search words of the course: the distinct words of title, city, section and subtitle, in this order, at
-    /// most 40.
+    /// The search words of the course: the distinct words of title, city, section and subtitle.
     pub fn words(&self) -> Vec<Word> {
         let texts = [
             Some(self.course_title.as_str()),
@@ -209,7 +206,7 @@ impl CourseSummary {
         ];
         let mut distinct = Vec::new();
         for word in texts.into_iter().flatten().flat_map(words) {
-            if distinct.len() < MAX_WORDS && !distinct.contains(&word) {
+            if !distinct.contains(&word) {
                 distinct.push(word);
             }
         }

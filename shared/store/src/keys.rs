@@ -22,8 +22,9 @@
 //! active user, also writes the entry in `listing`. With the attribute outside the index, a page of accounts would need
 //! a second read of every user in it.
 //!
-//! A word has at most 3 stems in Latin letters and 8 in Arabic letters, usually 1 and 2; a course has at most 40 words. So
-//! a course of ten words has 10 to 20 entries, and at most 320, each with all stems of the course: 0.2 KB, at most 7 KB.
+//! A word has at most 3 stems in Latin letters and 8 in Arabic letters, usually 1 and 2. So a course of ten words has 10 to
+//! 20 entries, each with all stems of the course: 0.2 KB. The 700 letters of its title, subtitle, section and city can have
+//! some 230 words and, made for it, less than 1,000 stems: then each entry has 10 KB, and a transaction of 99 a megabyte.
 //!
 //! Messages and batches of a committee are in the index `overview`: messages of batches use the keys of all other
 //! indexes.

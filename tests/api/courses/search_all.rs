@@ -145,6 +145,21 @@ async fn course_with_many_stems_is_indexed_in_several_transactions() {
 }
 
 #[tokio::test]
+async fn every_word_of_the_longest_title_and_subtitle_is_found() {
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
+    let title = (10..76).map(|number| number.to_string()).collect::<Vec<_>>().join(" ");
+    let mut payload = payload(&title);
+    let subtitle = (100..175).map(|number| number.to_string()).collect::<Vec<_>>().join(" ");
+    payload["courseSubTitle"] = json!(subtitle);
+    let id = id_of(&created_course(&trainer, payload).await);
+    trainer.post(&format!("/courses/{id}/publish"), json!({})).await.expect_ok();
+    world.deliver().await;
+    for word in ["10", "50", "75", "100", "174", "energie"] {
+        assert_eq!(found(&trainer, word).await, [title.as_str()], "{word}");
+    }
+}
+
+#[tokio::test]
 async fn search_takes_at_most_five_different_words() {
     let (_, member) = World::with_member().await;
     let answer = member.get("/courses/search-all?q=un+deux+trois+quatre+cinq+six").await;

@@ -39,7 +39,7 @@ fn course_words_come_from_title_subtitle_section_and_city() {
     assert_eq!(words, ["securite", "electrique", "تونس", "العاصمه"]);
     let numbers: String = (10..100).map(|number| format!(" {number}")).collect();
     course.summary.course_sub_title = Some(numbers.parse().unwrap());
-    assert_eq!(course.summary.words().len(), 40);
+    assert_eq!(course.summary.words().len(), 94);
 }
 
 #[test]

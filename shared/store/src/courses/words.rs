@@ -47,7 +47,7 @@ enum Change {
     Remove(Key),
 }
 
-/// The distinct stems of the words of `course`: at most 320, none while it is not published.
+/// The distinct stems of the words of `course`: none while it is not published.
 pub(crate) fn terms(course: &CourseSummary) -> Vec<String> {
     let mut distinct = Vec::new();
     if course.state == CourseState::Published {
