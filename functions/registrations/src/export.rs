@@ -3,10 +3,7 @@
 mod sheet;
 mod words;
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use axum::extract::State;
 use common::{
@@ -25,8 +22,10 @@ use futures_util::{StreamExt, TryStreamExt, future::try_join_all, stream};
 use identity::random;
 use serde::Serialize;
 use serde_json::Value;
-use store::{Counter, FullCourse, FullRegistration, RegistrationOrder, StoreError, all_pages};
-use tokio::time::timeout;
+use storage::EXPORT_TIME;
+use store::{
+    Counter, FullCourse, FullRegistration, RegistrationOrder, StoreError, all_pages, in_time,
+};
 
 use self::{
     sheet::{Cell, Sheet},
@@ -40,8 +39,6 @@ const PAGE: u16 = 1000;
 const BATCH: usize = 33;
 /// Such requests at once.
 const AT_ONCE: usize = 8;
-/// How long reading and writing may take; with the upload of at most 8 seconds it fits into the function's timeout of 29.
-const MAX_TIME: Duration = Duration::from_secs(20);
 
 input! {
     pub(crate) struct ExportRequest: 262_144 {
@@ -92,11 +89,7 @@ pub(crate) async fn export(
     let counter = Counter::of(limits::REGISTRATIONS_EXPORT, actor.user_id);
     let reserved = store.reserve(&[counter], now).await?;
     let _ = reserved.map_err(|full| ApiError::too_many_attempts(full.ends.since(now)))?;
-    let written = timeout(MAX_TIME, registrations.written(&course, &request)).await;
-    let (rows, file) = written.unwrap_or_else(|_| {
-        let cause = "registrations were not exported in time".to_owned();
-        Err(StoreError::Unavailable(cause).into())
-    })?;
+    let (rows, file) = in_time(EXPORT_TIME, registrations.written(&course, &request)).await?;
     let bytes = file.len();
     let (kind, extension) = match request.format {
         ExportFormat::Xlsx => {

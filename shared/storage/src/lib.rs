@@ -27,7 +27,11 @@ pub use form::Form;
 pub use upload::{file_key, upload_key};
 
 /// The time-out of one operation, the transfer of a hundred megabytes included.
-const TIMEOUT: Duration = Duration::from_secs(8);
+pub const TIMEOUT: Duration = Duration::from_secs(7);
+/// How long [`Objects::move_upload`] takes at most: four operations, one after the other.
+pub const MOVE_TIME: Duration = TIMEOUT.saturating_mul(4);
+/// How long an export is read and written before it is stored.
+pub const EXPORT_TIME: Duration = Duration::from_secs(20);
 
 /// Why an operation on the bucket failed. The texts are for logs, not for clients.
 #[derive(Debug)]

@@ -49,7 +49,7 @@ pub use engine::{
     due::{DeadLetter, Due},
     error::StoreError,
     meter::{Requests, for_request, metered},
-    retry::within,
+    retry::{in_time, within},
     table::{Page, all_pages},
     transaction::{CommitOutcome, Part, Transaction},
 };

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use tests::{PASSWORD, Person, World};
 use tokio::time::timeout;
 
+use crate::registrations::{Course, automatic};
+
 const NEW: &str = "quatre figuiers sous la pluie";
 
 async fn payload(world: &World) -> Value {
@@ -119,6 +121,17 @@ async fn partial_batch_is_retried_until_complete() {
     world.inject_fault(Fault::new(Mode::Partial));
     member.get("/auth/current-user").await.expect_ok();
     world.anonymous().sign_in("admin@example.org", PASSWORD).await;
+}
+
+#[tokio::test]
+async fn batches_that_come_item_by_item_do_not_fail_an_export() {
+    let course = Course::with(automatic(20, 0)).await;
+    for _ in 0..12 {
+        course.registered().await;
+    }
+    course.world.inject_fault(Fault::new(Mode::Partial));
+    let answer = course.trainer.post(&course.path("/export"), json!({})).await;
+    assert_eq!(answer.expect_created()["export"]["rows"], 12);
 }
 
 #[tokio::test]

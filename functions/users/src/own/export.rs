@@ -1,7 +1,5 @@
 //! `GET /users/{userId}/export`: returns all data about the caller that they may read, or a link to it.
 
-use std::time::Duration;
-
 use accounts::attempts;
 use axum::extract::State;
 use common::{ApiError, ApiResult, Now, Path, SignedIn, ok};
@@ -23,8 +21,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use identity::random;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use store::{AuditList, Counter, CourseList, Senders, StoreError, all_pages};
-use tokio::time::timeout;
+use storage::EXPORT_TIME;
+use store::{AuditList, Counter, CourseList, Senders, StoreError, all_pages, in_time};
 
 use crate::Users;
 
@@ -35,10 +33,6 @@ const MAX_INLINE: usize = 4_000_000;
 /// The same in the JSON string that Lambda makes of the body, in which quotation marks and backslashes have two bytes,
 /// and which it limits to 6 MB (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>).
 const MAX_ESCAPED: usize = 5_500_000;
-/// How long the lists are read; with the upload of at most 8 seconds it fits into the function's timeout of 29. This is
-/// the only limit on the size: at an estimated 5 MB per second an export can have 100 MB, which is 200,000 text
-/// messages. The function then holds it as entries and as text, about 400 of its 1,024 MB.
-const MAX_READING: Duration = Duration::from_secs(20);
 /// Registrations that are read at once.
 const AT_ONCE: usize = 10;
 
@@ -79,12 +73,10 @@ pub(crate) async fn export(
     users.require_self(&caller, id).await?;
     // Every export counts, also one that fails after reading much, so the reservation is not released.
     let _ = attempts::reserve(&users.store, &[Counter::of(limits::EXPORT, id)], now).await?;
-    let read = timeout(MAX_READING, users.read_export(&caller, now)).await;
-    let read = read.unwrap_or_else(|_| {
-        let cause = "an export was not read in time".to_owned();
-        Err(StoreError::Unavailable(cause))
-    });
-    let text = to_raw_value(&read?)?;
+    // The time is the only limit on the size: at an estimated 5 MB per second an export can have 100 MB, which is 200,000 text
+    // messages. The function then holds it as entries and as text, about 400 of its 1,024 MB.
+    let read = in_time(EXPORT_TIME, users.read_export(&caller, now)).await?;
+    let text = to_raw_value(&read)?;
     let bytes = text.get().len();
     let escaped = text.get().bytes().filter(|byte| b"\"\\".contains(byte));
     let export = if bytes <= MAX_INLINE && bytes + escaped.count() <= MAX_ESCAPED {

@@ -3,7 +3,7 @@
 use std::{future::Future, time::Duration};
 
 use aws_sdk_dynamodb::types::CancellationReason;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::StoreError;
 
@@ -31,6 +31,21 @@ pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> T {
     DEADLINE.scope(Instant::now() + time, work).await
 }
 
+/// Runs `work`, such as an export, with `time` of its own, which its requests may use instead of that of the request.
+///
+/// # Errors
+/// Those of `work`; [`StoreError::Unavailable`] when it takes longer.
+pub async fn in_time<T, E: From<StoreError>>(
+    time: Duration,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let done = timeout(time, within(time, work)).await;
+    done.unwrap_or_else(|_| {
+        let cause = format!("the work took longer than {time:?}");
+        Err(StoreError::Unavailable(cause).into())
+    })
+}
+
 /// The retries of one operation. Those of an operation inside another one share its deadline, so that nesting does not
 /// multiply their time.
 pub(crate) struct Retries {
@@ -52,6 +67,12 @@ impl Retries {
     /// The retries of an update of one item by many requests: a conflict counts as a failed try of the update.
     pub(crate) fn of_update() -> Self {
         Self { conflicts: UPDATE_TRIES, ..Self::new() }
+    }
+
+    /// The last attempt did a part of the operation: it is none of those that failed.
+    pub(crate) fn progressed(&mut self) {
+        self.start = Instant::now();
+        self.count = 0;
     }
 
     /// Waits before the next attempt after `error`, or returns it when it is final or the time is up. Conflicts of
@@ -104,4 +125,32 @@ pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], StoreError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| StoreError::Unexpected(error.to_string()))?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_with_time_of_its_own_is_repeated_after_the_requests_time() {
+        let read = async || Retries::new().pause(StoreError::Throttled).await;
+        let own = Duration::from_secs(20);
+        assert!(within(Duration::ZERO, read()).await.is_err());
+        assert!(within(Duration::ZERO, in_time(own, read())).await.is_ok());
+        assert!(within(own, in_time(Duration::ZERO, read())).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn attempts_that_progress_are_not_counted() {
+        let mut retries = Retries::new();
+        for _ in 0..2 * ATTEMPTS {
+            retries.progressed();
+            assert!(retries.pause(StoreError::Throttled).await.is_ok());
+        }
+        let mut repeated = 1;
+        while retries.pause(StoreError::Throttled).await.is_ok() {
+            repeated += 1;
+        }
+        assert_eq!(repeated, ATTEMPTS - 1);
+    }
 }

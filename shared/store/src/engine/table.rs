@@ -281,7 +281,11 @@ impl Store {
     ) -> Result<HashMap<String, Vec<Item>>, StoreError> {
         let mut found: HashMap<String, Vec<Item>> = HashMap::new();
         let mut retries = Retries::new();
+        let keys = |wanted: &HashMap<String, KeysAndAttributes>| {
+            wanted.values().map(|of_table| of_table.keys.len()).sum::<usize>()
+        };
         loop {
+            let asked = keys(&wanted);
             let request = self.reads.batch_get_item().set_request_items(Some(wanted));
             let response = counted(request.send()).await?;
             for (table, items) in response.responses.unwrap_or_default() {
@@ -290,6 +294,9 @@ impl Store {
             wanted = response.unprocessed_keys.unwrap_or_default();
             if wanted.is_empty() {
                 return Ok(found);
+            }
+            if keys(&wanted) < asked {
+                retries.progressed();
             }
             retries.pause(StoreError::Throttled).await?;
         }
