@@ -68,3 +68,54 @@ async fn changes_of_the_committee_are_audited_without_answers() {
         expect_fields(entry, expected);
     }
 }
+
+#[tokio::test]
+async fn changes_of_a_course_and_its_questions_are_audited_with_their_fields() {
+    let mut settings = automatic(5, 5);
+    settings["joinInfo"] = json!("Salle 2");
+    let course = Course::with(settings).await;
+    let asked = json!({ "language": "FR", "question": "Repas ?", "questionType": "SHORT_REPLY" });
+    let (asked, unasked) = (course.ask(asked.clone()).await, course.ask(asked).await);
+    let path = |id: &str| format!("/courses/questions/{}/{id}", course.id);
+    let text =
+        |text: &str| json!({ "language": "FR", "question": text, "questionType": "SHORT_REPLY" });
+    course.trainer.put(&path(&unasked), text("Avant ?")).await.expect_ok();
+    course.registered().await;
+    course.trainer.put(&path(&asked), text("Quel repas ?")).await.expect_ok();
+    course.trainer.delete(&path(&unasked)).await.expect_ok();
+    let path = format!("/courses/{}", course.id);
+    let mut changed = course.trainer.get(&path).await.expect_ok()["course"].clone();
+    let start = changed["startAt"].clone();
+    changed["startAt"] = json!(null);
+    changed["contactEmail"] = json!("autre@example.org");
+    course.trainer.put(&path, changed).await.expect_ok();
+
+    let audit = course.world.admin().await.get("/audit").await.expect_ok()["audit"].clone();
+    let on_course = |action: &str, before: Value, after: Value| {
+        json!({
+            "action": action, "targetType": "COURSE", "targetID": course.id,
+            "before": before, "after": after,
+        })
+    };
+    let fields = |email: &str, start: Value| json!({ "contactEmail": email, "startAt": start });
+    expect_fields(
+        &audit[0],
+        on_course("COURSE_UPDATED", fields("***", start), fields("***", json!(null))),
+    );
+    expect_fields(&audit[1], json!({ "action": "QUESTION_DELETED", "after": null }));
+    expect_fields(
+        &audit[1]["before"],
+        json!({ "question": "Avant ?", "questionID": unasked, "required": false }),
+    );
+    expect_fields(
+        &audit[2],
+        on_course(
+            "QUESTION_UPDATED",
+            json!({ "question": "Repas ?", "questionID": asked }),
+            json!({ "question": "Quel repas ?" }),
+        ),
+    );
+    let settings = &audit[3];
+    assert_eq!(settings["action"], "REGISTRATION_SETTINGS_UPDATED", "not before the first one");
+    assert_eq!(settings["after"]["joinInfo"], "***");
+}

@@ -106,3 +106,77 @@ async fn errors_of_answers_come_in_the_order_of_the_form() {
     let expected = expected.map(|(id, code)| (format!("answers.{id}"), code.code().to_owned()));
     assert_eq!(answer.errors(), expected);
 }
+
+#[tokio::test]
+async fn writer_opens_files_of_active_registrations_alone_and_audited() {
+    let course = Course::with(automatic(5, 0)).await;
+    let asked = json!({
+        "language": "FR", "question": "Diplôme ?", "questionType": "FILE", "required": true,
+    });
+    let asked = course.ask(asked).await;
+    let member = course.world.member().await;
+    let file = json!({ "name": "diplome.txt", "contentType": "text/plain", "size": 5 });
+    let own = uploaded_file(&member, file, b"hallo").await;
+    let body = json!({ "answers": { &asked: own } });
+    member.post(&course.path(""), body.clone()).await.expect_created();
+    let path = format!("{}/files/{asked}", course.path_of(&member));
+    member.get(&path).await.expect_ok();
+    course.trainer.get(&path).await.expect_ok();
+    let admin = course.world.admin().await;
+    let audit = admin.get("/audit").await.expect_ok();
+    let entry = &audit["audit"][0];
+    let trainer = course.trainer.user().user_id;
+    assert_eq!(
+        json!([entry["action"], entry["actorID"]]),
+        json!(["REGISTRATION_FILE_READ", trainer])
+    );
+    let read = audit["audit"].as_array().unwrap().iter();
+    let read = read.filter(|entry| entry["action"] == "REGISTRATION_FILE_READ");
+    assert_eq!(read.count(), 1, "the person's own look is not audited");
+
+    let status = format!("/users/user-status/{}", member.user().user_id);
+    admin.put(&status, json!({ "isActive": false })).await.expect_ok();
+    course.trainer.get(&path).await.expect_error(ErrorCode::FileNotFound);
+    admin.put(&status, json!({ "isActive": true })).await.expect_ok();
+    course.trainer.get(&path).await.expect_ok();
+    let member = course.world.signed_in(member.user().clone()).await;
+    let cancel = format!("{}/cancel", course.path_of(&member));
+    member.post(&cancel, json!({})).await.expect_ok();
+    course.trainer.get(&path).await.expect_error(ErrorCode::FileNotFound);
+    member.get(&path).await.expect_ok();
+
+    // Answers can be taken back, also required ones; nothing else can be changed.
+    let registration = course.path_of(&member);
+    let cleared = json!({ "answers": { &asked: null } });
+    for (person, body) in [(&member, body), (&course.trainer, cleared.clone())] {
+        person.put(&registration, body).await.expect_error(ErrorCode::RegistrationEnded);
+    }
+    let taken = member.put(&registration, cleared).await.expect_ok();
+    assert_eq!(taken["registration"]["answers"], json!([]));
+    member.get(&path).await.expect_error(ErrorCode::FileNotFound);
+}
+
+#[tokio::test]
+async fn question_whose_file_was_deleted_is_missing_wherever_it_is_shown() {
+    let course = Course::with(automatic(5, 0)).await;
+    let asked = json!({
+        "language": "FR", "question": "Diplôme ?", "questionType": "FILE", "required": true,
+    });
+    let asked = course.ask(asked).await;
+    let member = course.world.member().await;
+    let file = json!({ "name": "diplome.txt", "contentType": "text/plain", "size": 5 });
+    let file = uploaded_file(&member, file, b"hallo").await;
+    let body = json!({ "answers": { &asked: file } });
+    member.post(&course.path(""), body).await.expect_created();
+    for missing in [json!([]), json!([asked])] {
+        assert_eq!(course.seen(&member).await["missing"], missing);
+        let own = member.get("/registrations/my-registrations").await.expect_ok();
+        assert_eq!(own["registrations"][0]["missing"], missing);
+        let listed = course.trainer.get(&course.path("")).await.expect_ok();
+        let count = missing.as_array().unwrap().len();
+        assert_eq!(listed["registrations"][0]["missing"], count);
+        if count == 0 {
+            member.delete(&format!("/files/{file}")).await.expect_ok();
+        }
+    }
+}

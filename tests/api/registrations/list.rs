@@ -30,7 +30,15 @@ async fn registrations_are_listed_by_number_or_name_in_every_state() {
     assert_eq!(numbers(&course, "").await, [1, 2, 3, 4, 5]);
     assert_eq!(numbers(&course, "&state=WAITLISTED").await, [3, 4, 5]);
     assert_eq!(numbers(&course, "&order=name").await, [3, 4, 2, 1, 5]);
-    assert_eq!(numbers(&course, "&order=name&q=BEN").await, [3, 4]);
+    for query in ["&order=name&q=BEN", "&q=ben", "&q=%20ben%20"] {
+        assert_eq!(numbers(&course, query).await, [3, 4], "{query}");
+    }
+    assert_eq!(numbers(&course, "&q=Ben%20S").await, [3]);
+    let by_number = course.trainer.get(&course.path("?order=number&q=ben")).await;
+    by_number.expect_field_error("order", ErrorCode::FieldValue);
+    // Keys of the list have only the beginnings of names.
+    let long = "%D8%A8%D9%86".repeat(50);
+    assert_eq!(numbers(&course, &format!("&q={long}")).await, [0; 0]);
     assert_eq!(numbers(&course, "&order=name&q=%C3%A9v").await, [2]);
     assert_eq!(numbers(&course, "&order=name&q=%D8%A8%D9%86").await, [5]);
     let body = course.trainer.get(&course.path("?limit=1")).await.expect_ok();
@@ -41,6 +49,21 @@ async fn registrations_are_listed_by_number_or_name_in_every_state() {
     );
     let member = course.world.member().await;
     member.get(&course.path("")).await.expect_error(ErrorCode::Forbidden);
+}
+
+#[tokio::test]
+async fn beginnings_of_long_names_find_those_names_alone() {
+    let course = Course::with(automatic(5, 5)).await;
+    for end in ["ا", "ب"] {
+        let user = course.world.unhashed_account(Profile::Member).await;
+        let last_name = format!("{}{end}", "م".repeat(99));
+        let named = |user: &mut User| user.last_name = last_name.parse().unwrap();
+        let after = course.world.changed_account(&user, named).await;
+        course.register(&course.world.signed_in(after).await).await.expect_created();
+    }
+    let start = "%D9%85".repeat(99);
+    assert_eq!(numbers(&course, &format!("&q={start}")).await.len(), 2);
+    assert_eq!(numbers(&course, &format!("&q={start}%D8%A8")).await, [2]);
 }
 
 #[tokio::test]

@@ -26,3 +26,35 @@ async fn own_registrations_are_listed_latest_change_first() {
     assert_eq!(waiting.len(), 1);
     assert_eq!(waiting[0]["course"]["courseTitle"], "Premiers secours");
 }
+
+#[tokio::test]
+async fn lists_and_decisions_read_no_texts_of_questions() {
+    let mut settings = automatic(5, 5);
+    settings["mode"] = json!("MANUAL");
+    let mut costs = Vec::new();
+    for count in [1, 60] {
+        let course = Course::with(settings.clone()).await;
+        let text = "م".repeat(1000);
+        for _ in 0..count {
+            let asked = json!({ "language": "FR", "question": text, "questionType": "YES_NO" });
+            course.ask(asked).await;
+        }
+        let (member, _) = course.registered().await;
+        let (approve, own) = (format!("{}/approve", course.path_of(&member)), course.path(""));
+        course.world.cloud().settle();
+        let approved = course.trainer.post(&approve, json!({})).await;
+        course.world.cloud().settle();
+        let answers = [
+            approved,
+            member.get("/registrations/my-registrations").await,
+            member.get(&course.path("/availability")).await,
+            course.trainer.get(&own).await,
+            member.post(&format!("{}/cancel", course.path_of(&member)), json!({})).await,
+        ];
+        costs.push(answers.map(|answer| {
+            assert_eq!(answer.status, 200, "{answer:?}");
+            answer.cost.reads
+        }));
+    }
+    assert_eq!(costs[0], costs[1]);
+}

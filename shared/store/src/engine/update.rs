@@ -7,10 +7,10 @@ use domain::{Instant, session::Session, user::User};
 
 use crate::{CommitOutcome, Part, Store, StoreError, Transaction, retry::Retries};
 
-/// How the transactions of an update are repeated when they conflict with others.
+/// How often an update is repeated after concurrent changes.
 #[derive(Clone, Copy)]
-enum Conflicts {
-    CountAsTries,
+enum Tries {
+    Eight,
     UntilDeadline,
 }
 
@@ -27,14 +27,14 @@ impl Store {
         attempt: impl FnMut() -> A,
         on_failed: impl Fn(Part) -> Option<E>,
     ) -> Result<T, E> {
-        self.repeated(Conflicts::CountAsTries, attempt, on_failed).await
+        self.repeated(Tries::Eight, attempt, on_failed).await
     }
 
-    /// As [`update`](Self::update), for the seats of a course, which a whole class may want at once: transactions that conflict
-    /// with others are repeated until the deadline.
+    /// As [`update`](Self::update), for the seats of a course, which a whole class may want at once: repeated until the
+    /// deadline.
     ///
     /// # Errors
-    /// As [`update`](Self::update).
+    /// Those of `attempt` and `on_failed`; [`StoreError::TransactionConflict`] when the time is up.
     pub async fn update_seats<
         T,
         E: From<StoreError>,
@@ -44,21 +44,24 @@ impl Store {
         attempt: impl FnMut() -> A,
         on_failed: impl Fn(Part) -> Option<E>,
     ) -> Result<T, E> {
-        self.repeated(Conflicts::UntilDeadline, attempt, on_failed).await
+        self.repeated(Tries::UntilDeadline, attempt, on_failed).await
     }
 
     async fn repeated<T, E: From<StoreError>, A: Future<Output = Result<(Transaction, T), E>>>(
         &self,
-        conflicts: Conflicts,
+        tries: Tries,
         mut attempt: impl FnMut() -> A,
         on_failed: impl Fn(Part) -> Option<E>,
     ) -> Result<T, E> {
-        let mut retries = Retries::of_update();
+        let mut retries = match tries {
+            Tries::Eight => Retries::of_update(),
+            Tries::UntilDeadline => Retries::new(),
+        };
         loop {
             let (transaction, result) = attempt().await?;
-            let outcome = match conflicts {
-                Conflicts::CountAsTries => transaction.commit_with(&mut retries).await?,
-                Conflicts::UntilDeadline => transaction.commit().await?,
+            let outcome = match tries {
+                Tries::Eight => transaction.commit_with(&mut retries).await?,
+                Tries::UntilDeadline => transaction.commit().await?,
             };
             let part = match outcome {
                 CommitOutcome::Committed => return Ok(result),
@@ -67,7 +70,12 @@ impl Store {
             if let Some(error) = on_failed(part) {
                 return Err(error);
             }
-            retries.pause(StoreError::UpdateConflict).await?;
+            let conflict = match tries {
+                Tries::Eight => StoreError::UpdateConflict,
+                // A request that has no time left is a 503, not a conflict that its client could resolve.
+                Tries::UntilDeadline => StoreError::TransactionConflict,
+            };
+            retries.pause(conflict).await?;
         }
     }
 

@@ -244,12 +244,9 @@ pub(super) fn seats_moved(
                 (Some(Confirmed), _) => {
                     update.and(&format!("{room} AND waiting = :zero")).number(":zero", 0)
                 }
-                (Some(Waitlisted), Some(limit)) => update
-                    .and(&format!(
-                        "({room} AND waiting > :zero OR taken >= seats AND waiting < :limit)"
-                    ))
-                    .number(":zero", 0)
-                    .number(":limit", limit),
+                (Some(Waitlisted), Some(limit)) => {
+                    update.and(&format!("({room} OR waiting < :limit)")).number(":limit", limit)
+                }
                 _ => update,
             };
             match newcomers {
