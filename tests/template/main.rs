@@ -435,3 +435,31 @@ fn deployment_hook_may_delete_versions_only() {
     assert_eq!(deletes.iter().filter(|one| one.ends_with(":*")).count(), 2, "{deletes:?}");
     assert_eq!(deletes.len(), 2);
 }
+
+/// Beside its longest work, a function counts the request, reads the caller and writes audit entries.
+#[test]
+fn functions_have_the_time_that_their_longest_work_takes() {
+    let panel = cpanel_client::Timeouts::default();
+    let default = &template()["Globals"]["Function"]["Timeout"];
+    for (name, resource) in function_resources() {
+        let properties = &resource["Properties"];
+        let timeout = properties.get("Timeout").unwrap_or(default).as_u64().unwrap();
+        let longest = match name.as_str() {
+            "Users" | "Registrations" => storage::EXPORT_TIME + storage::TIMEOUT,
+            "Files" => storage::MOVE_TIME,
+            "Cpanel" => panel.whole + panel.again,
+            "Dispatcher" | "Worker" => background::SWEEP_TIME + messaging::TIMEOUT,
+            _ => common::UPDATE_DEADLINE,
+        };
+        assert!(longest.as_secs() < timeout, "{name} has {timeout} s for {longest:?}");
+        // The gateway waits for 30 seconds.
+        let events = properties["Events"].as_object().into_iter().flat_map(|all| all.values());
+        let is_called = events.into_iter().any(|event| event["Type"] == "HttpApi");
+        assert!(!is_called || timeout < 30, "{name}");
+    }
+    let claims = template()["Parameters"]["SmsClaimSeconds"]["MinValue"].as_u64().unwrap();
+    for name in ["Dispatcher", "Worker"] {
+        let timeout = resources()[name]["Properties"]["Timeout"].as_u64().unwrap();
+        assert!(timeout <= claims, "{name} may still send when its claim has ended");
+    }
+}

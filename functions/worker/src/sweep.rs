@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use background::{AT_ONCE, Deliver};
+use background::{AT_ONCE, Deliver, SWEEP_TIME};
 use domain::Instant;
 use futures_util::{StreamExt, future::join_all, stream};
 use identity::random;
@@ -20,8 +20,6 @@ use crate::{SWEEP_LISTS, Services, Worker};
 const PAGE: u16 = 100;
 /// Maximum number of pages per kind and sweep.
 const MAX_PAGES: usize = 10;
-/// How long one sweep starts tasks. What is left stays due.
-const TASK_TIME: Duration = Duration::from_secs(50);
 /// Messages that are fetched at once: one for each sender, because others may be sent by concurrent sweeps while these
 /// wait for their slots.
 const FETCH_SIZE: u16 = 8;
@@ -78,7 +76,7 @@ impl Worker {
 
     /// Performs all work other than sending messages.
     async fn perform_tasks(&self) {
-        let ends = Monotonic::now() + TASK_TIME;
+        let ends = Monotonic::now() + SWEEP_TIME;
         for _ in 0..MAX_PAGES {
             let found = SWEEP_LISTS.map(|list| self.0.due.waiting(list, PAGE));
             let found: Vec<Due> = join_all(found).await.into_iter().flatten().collect();

@@ -10,8 +10,8 @@ use tokio::{sync::Mutex, time::Instant as Monotonic};
 
 use crate::{AT_ONCE, MessageSender, Rate, perform};
 
-/// How long one sweep sends messages.
-const DRAIN_TIME: Duration = Duration::from_secs(50);
+/// How long one sweep starts work and sends messages. What is left stays due.
+pub const SWEEP_TIME: Duration = Duration::from_secs(50);
 
 /// A function that sends messages.
 pub trait Deliver: Sync {
@@ -38,7 +38,7 @@ impl MessageSender {
     ) {
         let queue = Queue {
             waiting: Mutex::new(Some(VecDeque::new())),
-            ends: Monotonic::now() + DRAIN_TIME,
+            ends: Monotonic::now() + SWEEP_TIME,
             fetch,
         };
         join_all((0..AT_ONCE).map(|_| self.send_due(function, rate, &queue))).await;

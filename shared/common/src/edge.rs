@@ -33,8 +33,8 @@ use crate::{
 
 /// `lastActive` is written when the stored time is older than this.
 const ACTIVE_INTERVAL: Duration = Duration::from_secs(300);
-/// Optimistic updates are not retried after this time. Every function has a timeout of at least 10 s.
-const UPDATE_DEADLINE: Duration = Duration::from_secs(5);
+/// Requests to the store are not retried after this time, except those of work that has a time of its own.
+pub const UPDATE_DEADLINE: Duration = Duration::from_secs(5);
 
 /// The errors that the hosting account's panel causes. Alarms subtract them from the server errors.
 const PANEL_ERRORS: [ErrorCode; 5] = [

@@ -39,7 +39,7 @@ pub use caller::{ActiveMember, Now, SignedIn, SuperAdmin, Verified, bearer, toke
 pub use client::Client;
 pub use codes::{ErrorCode, Message};
 pub use cursor::{Cursors, Filtered, Listed, Paging};
-pub use edge::{Edge, UnreadableRequest};
+pub use edge::{Edge, UPDATE_DEADLINE, UnreadableRequest};
 pub use envelope::Empty;
 pub use error::ApiError;
 pub use field_error::{FieldError, InvalidValue};

@@ -22,7 +22,7 @@ use runtime::{Aws, cause, is_connect_error};
 use crate::texts::Mail;
 
 /// The time-out of one request. After it, whether the carrier accepted the message is unknown.
-const TIMEOUT: Duration = Duration::from_secs(10);
+pub const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a message was not sent, or may not have been sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
