@@ -445,7 +445,9 @@ fn functions_have_the_time_that_their_longest_work_takes() {
         let properties = &resource["Properties"];
         let timeout = properties.get("Timeout").unwrap_or(default).as_u64().unwrap();
         let longest = match name.as_str() {
-            "Users" | "Registrations" => storage::EXPORT_TIME + storage::TIMEOUT,
+            "Users" => storage::EXPORT_TIME + storage::TIMEOUT,
+            "Registrations" => (storage::EXPORT_TIME + storage::TIMEOUT)
+                .max(registrations::RUSH_TIME + common::UPDATE_DEADLINE),
             "Files" => storage::MOVE_TIME,
             "Cpanel" => panel.whole + panel.again,
             "Dispatcher" | "Worker" => background::SWEEP_TIME + messaging::TIMEOUT,

@@ -1,6 +1,6 @@
 //! Reads answers to the questions of a course.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::{ApiError, ErrorCode, FieldError, Fields, InvalidValue};
 use domain::{
@@ -19,28 +19,31 @@ use crate::Registrations;
 pub(crate) struct Given {
     /// By the question, however its id is written.
     pub(crate) answers: BTreeMap<QuestionId, Box<RawValue>>,
-    /// The errors of names that are no id, or the id of a question that another name stands for.
-    invalid: Vec<FieldError>,
+    /// The questions that several names stand for.
+    doubled: BTreeSet<QuestionId>,
+    /// The names that are no id.
+    unknown: Vec<String>,
 }
 
 /// Reads the answers of a request; none if it has no field `answers`.
 pub(crate) fn given(fields: &mut Fields) -> Option<Given> {
     let mut given = Given::default();
     for (name, value) in fields.literals("answers")?.unwrap_or_default() {
-        let error = match name.parse() {
-            Err(_) => Some(ErrorCode::QuestionNotFound.into()),
+        match name.parse() {
+            Err(_) => given.unknown.push(name),
             Ok(id) => {
-                given.answers.insert(id, value).map(|_| InvalidValue::from(ValueError::Value))
+                if given.answers.insert(id, value).is_some() {
+                    given.doubled.insert(id);
+                }
             }
-        };
-        given.invalid.extend(error.map(|error| FieldError::new(format!("answers.{name}"), error)));
+        }
     }
     Some(given)
 }
 
 impl Given {
     pub(crate) fn is_empty(&self) -> bool {
-        self.answers.is_empty() && self.invalid.is_empty()
+        self.answers.is_empty() && self.unknown.is_empty()
     }
 }
 
@@ -68,12 +71,18 @@ impl Registrations {
         let is_usable = |file| usable.get(file).is_some_and(|file| file.user_id == owner);
         let unusable = files.iter().filter(|(_, file)| !is_usable(file));
         invalid.extend(unusable.map(|(id, _)| (*id, ErrorCode::FileNotFound.into())));
+        invalid.retain(|(id, _)| !given.doubled.contains(id));
+        invalid.extend(given.doubled.iter().map(|id| (*id, ValueError::Value.into())));
         invalid.sort_by_key(|(id, _)| {
             questions.iter().position(|one| one.question_id == *id).unwrap_or(usize::MAX)
         });
         let errors = invalid.into_iter();
         let errors = errors.map(|(id, error)| FieldError::new(format!("answers.{id}"), error));
-        let errors: Vec<FieldError> = errors.chain(given.invalid.clone()).chain(other).collect();
+        let unknown = given
+            .unknown
+            .iter()
+            .map(|name| FieldError::new(format!("answers.{name}"), ErrorCode::QuestionNotFound));
+        let errors: Vec<FieldError> = errors.chain(unknown).chain(other).collect();
         if !errors.is_empty() {
             Err(ApiError::fields(errors))
         } else if answers_fit(&answers) {

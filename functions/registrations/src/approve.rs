@@ -85,7 +85,7 @@ impl Seen {
             match settings.capacity {
                 Some(RegistrationSettings::MAX_CAPACITY..) => return Err(ErrorCode::CourseFull),
                 Some(_) => (Confirmed, SeatRule::AddedSeat),
-                None => (Confirmed, SeatRule::Promotion(*seats)),
+                None => (Confirmed, SeatRule::Promotion { capacity: seats.capacity, revision }),
             }
         } else {
             let list_limit = settings.list_limit(&self.course.course.summary, now);

@@ -33,8 +33,8 @@ use crate::{
 };
 
 /// How long a registration is tried while others change the same seats: when a course opens, hundreds of people may register
-/// at once. With the rest of the request it fits into the function's timeout.
-const MAX_TIME: Duration = Duration::from_secs(20);
+/// at once.
+pub const RUSH_TIME: Duration = Duration::from_secs(20);
 
 input! {
     /// All answers fit also when each letter is escaped.
@@ -80,7 +80,7 @@ pub(crate) async fn create(
         Ok::<_, ApiError>((tx, (message(state), attempt.seen(full))))
     };
     let registered = registrations.store.update_seats(register, |_| None);
-    let (message, seen) = within(MAX_TIME, registered).await?;
+    let (message, seen) = within(RUSH_TIME, registered).await?;
     success(message, registrations.response(seen).await?)
 }
 

@@ -18,6 +18,8 @@ mod reject;
 mod settings;
 mod view;
 
+pub use self::create::RUSH_TIME;
+
 use common::{Cursors, Routes};
 use domain::Zone;
 use http::Uri;

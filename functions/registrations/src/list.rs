@@ -77,7 +77,7 @@ pub(crate) async fn list(
         store.seats(id)
     )?;
     let users: Vec<UserId> = page.items.iter().map(|card| card.user_id).collect();
-    let files = page.items.iter().flat_map(|card| card.answered.values().flatten().copied());
+    let files = page.items.iter().flat_map(|card| card.required_files(&course.required));
     let (users, files) = tokio::try_join!(store.accounts(&users), store.ready_files(files))?;
     let view = |card: RegistrationCard| {
         let user = users.get(&card.user_id)?;

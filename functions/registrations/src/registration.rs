@@ -117,7 +117,8 @@ impl Registrations {
         }
         let given = &request.answers;
         let questions = seen.questions.as_deref().unwrap_or_default();
-        let wanted = request.language.as_ref().filter(|_| stored.is_empty());
+        // The stored answers may be of another moment than the registration, on whose version the change depends.
+        let wanted = request.language.as_ref().filter(|_| card.answered.is_empty());
         let language = match wanted {
             None => Ok(card.language.clone()),
             wanted => form_language(questions, wanted, &summary.language),
@@ -137,7 +138,7 @@ impl Registrations {
             let is_cleared =
                 |id: &QuestionId| answers.iter().all(|answer| answer.question_id != *id);
             let only_clears = !given.is_empty() && given.answers.keys().all(is_cleared);
-            if !seen.is_own || !only_clears || !note.is_absent() {
+            if !seen.is_own || !only_clears || !note.is_absent() || language != card.language {
                 return Err(ErrorCode::RegistrationEnded.into());
             }
         } else if !is_committee && summary.has_started(now) {

@@ -3,14 +3,14 @@
 //!
 //! All of it is done in pieces of at most a few seconds, so that no course holds up the others: what is left is due at once.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use background::AT_ONCE;
 use domain::{
     CommitteeId, CourseId, Instant, UserId,
     course::{CourseState, CourseSummary},
     registration::{
-        Party, Registration, RegistrationCard, RegistrationEvent, RegistrationNotice,
+        Cleanup, Party, Registration, RegistrationCard, RegistrationEvent, RegistrationNotice,
         RegistrationState,
         RegistrationState::{Cancelled, Confirmed, Expired, Pending, Waitlisted},
         Seats,
@@ -21,6 +21,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use runtime::Error;
 use store::{
     CommitOutcome, CourseList, CourseTerms, RegistrationOrder, SeatRule, StoreError, Waiting,
+    within,
 };
 use tokio::time::Instant as Monotonic;
 
@@ -47,8 +48,12 @@ type Registrants = Vec<(Registration, User)>;
 impl Worker {
     /// Does what is left to do with the seats of the course `id`, and makes them due when there will be more.
     pub(crate) async fn process_seats(&self, id: CourseId) -> Result<(), Error> {
-        let Services { store, clock, .. } = &*self.0;
         let ends = Monotonic::now() + PIECE;
+        within(PIECE, self.process_seats_until(id, ends)).await
+    }
+
+    async fn process_seats_until(&self, id: CourseId, ends: Monotonic) -> Result<(), Error> {
+        let Services { store, clock, .. } = &*self.0;
         loop {
             let now = clock.now();
             // Before the course, whose changes raise the revision.
@@ -66,32 +71,38 @@ impl Worker {
             if has_more && Monotonic::now() < ends {
                 continue;
             }
-            let next = match has_more {
-                true => Some(now),
-                false => self.next_work(&terms.course.summary, &seats, now, ends).await?,
+            let course = &terms.course.summary;
+            let (next, cleanup) = match has_more {
+                true => (Some(now), None),
+                false => self.next_work(course, &seats, now, ends).await?,
             };
-            return Ok(store.reschedule_seats(id, &seats, next).await?);
+            return Ok(store.reschedule_seats(id, &seats, next, cleanup.as_ref()).await?);
         }
     }
 
     /// Deletes data whose time is over, and returns when something is to do next if nobody changes the seats: when those who
-    /// wait lose their registrations, and when the time of answers and cards is over. `None` if no one ever registered.
+    /// wait lose their registrations, and when the time of answers and cards is over, or at once to go on with the deletion.
+    /// `None` if no one ever registered.
     async fn next_work(
         &self,
         course: &CourseSummary,
         seats: &Seats,
         now: Instant,
         ends: Monotonic,
-    ) -> Result<Option<Instant>, Error> {
+    ) -> Result<(Option<Instant>, Option<Cleanup>), Error> {
         if seats.registered == 0 {
-            return Ok(None);
+            return Ok((None, None));
         }
         let Retention { answers, cards } = self.0.retention;
         let end = course.end().unwrap_or(course.updated_at);
-        let old = self.delete_old_data(course, now, ends).await?;
+        let (old, cleanup) = self.delete_old_data(course, seats, now, ends).await?;
+        if cleanup.is_some() {
+            return Ok((Some(now), cleanup));
+        }
         let expiry = seats.expiry(course).filter(|_| seats.waiting + seats.pending > 0);
         let times = [expiry, Some(end.after(answers)), Some(end.after(cards))];
-        Ok(times.into_iter().flatten().filter(|time| *time > now).chain(old).min())
+        let next = times.into_iter().flatten().filter(|time| *time > now).chain(old).min();
+        Ok((next, None))
     }
 
     /// Promotes the first people who wait and whose accounts are active, if seats are free and promotion is allowed. Returns
@@ -120,9 +131,10 @@ impl Worker {
         }
         first.truncate(free);
         let promoted = |before: &Registration| before.moved(Confirmed, Party::System, None, now);
-        let (rule, event) = (SeatRule::Promotion(*seats), RegistrationEvent::Promoted);
+        let (capacity, revision) = (seats.capacity, seats.revision);
+        let rule = SeatRule::Promotion { capacity, revision };
         // If a condition has failed, the next step reads again.
-        self.commit_moves(terms, &first, (rule, event), promoted).await?;
+        self.commit_moves(terms, &first, (rule, RegistrationEvent::Promoted), promoted).await?;
         Ok(true)
     }
 
@@ -132,9 +144,16 @@ impl Worker {
         let (mut found, mut position) = (Vec::new(), None);
         loop {
             let page = store.waiting_list(id, position.as_deref(), PAGE).await?;
-            let users: Vec<UserId> = page.items.iter().map(|one: &Waiting| one.user_id).collect();
+            let place = |one: Waiting| Some((one.user_id, one.number()?));
+            let places: BTreeMap<UserId, u64> = page.items.into_iter().filter_map(place).collect();
+            let users: Vec<UserId> = places.keys().copied().collect();
             let mut registrants = store.registrants(id, &users).await?;
-            registrants.retain(|(one, user)| one.card.state == Waitlisted && user.is_active);
+            // A person may have left the list and joined it again since it was read.
+            registrants.retain(|(one, user)| {
+                let has_place = places.get(&user.user_id) == Some(&one.card.number);
+                has_place && one.card.state == Waitlisted && user.is_active
+            });
+            registrants.sort_unstable_by_key(|(one, _)| one.card.number);
             found.append(&mut registrants);
             position = page.last;
             if found.len() >= count || position.is_none() {
@@ -185,7 +204,8 @@ impl Worker {
         if has_ended { Ok(()) } else { Err(StoreError::UpdateConflict.into()) }
     }
 
-    /// Moves the registrations of `some` people in one transaction, with their messages. Returns whether it did.
+    /// Moves the registrations of `some` people in one transaction, with their messages. Returns whether it did, or something
+    /// has changed since it was read.
     async fn commit_moves(
         &self,
         terms: &CourseTerms,
@@ -210,26 +230,34 @@ impl Worker {
                 after.card.updated_at,
             )?);
         }
-        Ok(tx.commit().await? == CommitOutcome::Committed)
+        match tx.commit().await {
+            // Newcomers change the same seats all the time.
+            Err(StoreError::TransactionConflict) => Ok(false),
+            outcome => Ok(outcome? == CommitOutcome::Committed),
+        }
     }
 
     /// Deletes the answers, and later the personal data, of registrations whose time is over: it begins with the end of the
     /// course, without one with its last change, but not before the registration. Every step can be repeated. Returns when the
-    /// time of the next one is over: `now` if there are more once the time of this piece of work `ends`.
+    /// time of the next one is over, and how far it has come if there are more once the time of this piece of work `ends`.
     async fn delete_old_data(
         &self,
         course: &CourseSummary,
+        seats: &Seats,
         now: Instant,
         ends: Monotonic,
-    ) -> Result<Option<Instant>, Error> {
+    ) -> Result<(Option<Instant>, Option<Cleanup>), Error> {
         let Retention { answers, cards } = self.0.retention;
         let first = course.end().unwrap_or(course.updated_at);
         if now < first.after(answers) {
-            return Ok(None);
+            return Ok((None, None));
         }
         let begin = |card: &RegistrationCard| first.max(card.created_at);
         let store = &self.0.store;
-        let (order, mut position, mut next) = (RegistrationOrder::Number, None, None);
+        let order = RegistrationOrder::Number;
+        let begun = seats.cleanup.clone();
+        let mut next = begun.as_ref().and_then(|cleanup| cleanup.next);
+        let mut position = begun.map(|cleanup| cleanup.after);
         loop {
             let (id, states) = (course.course_id, &RegistrationState::ALL);
             let page = store.registrations(id, states, &order, position.as_deref(), PAGE).await?;
@@ -248,11 +276,12 @@ impl Worker {
                 self.clear(&before, begin(&card).after(cards) <= now, now).await
             });
             cleared.buffer_unordered(AT_ONCE).try_collect::<()>().await?;
-            position = page.last;
-            if position.is_none() {
-                return Ok(next);
-            } else if Monotonic::now() >= ends {
-                return Ok(Some(now));
+            match page.last {
+                Some(after) if Monotonic::now() >= ends => {
+                    return Ok((next, Some(Cleanup { after, next })));
+                }
+                None => return Ok((next, None)),
+                last => position = last,
             }
         }
     }
@@ -298,7 +327,12 @@ impl Worker {
         };
         let list = &[CourseList::OfCommittee(id, CourseState::Published)];
         let page = store.courses(list, reopening.position.as_deref(), PAGE).await?;
-        let courses = page.items.iter().map(|course| course.summary.course_id).collect();
+        let mut courses = page.items;
+        if page.last.is_none() && reopening.position.is_some() {
+            // Those that were changed meanwhile have moved in front of the pages that were left.
+            courses.extend(store.courses(list, None, PAGE).await?.items);
+        }
+        let courses = courses.iter().map(|course| course.summary.course_id).collect();
         self.wake_seats(courses).await?;
         Ok(store.continue_reopening(&reopening, page.last, clock.now()).await?)
     }

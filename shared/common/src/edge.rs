@@ -142,7 +142,7 @@ impl Edge {
         let mut response = headers::finalized(&method, &request_headers, response).await;
         headers::set_constant(response.headers_mut(), &self.0.powered_by, id);
         if let Some(rate_limit) = rate_limit {
-            headers::set_limit(response.headers_mut(), &rate_limit);
+            headers::set_limit(response.status(), response.headers_mut(), &rate_limit);
         }
 
         let route =

@@ -58,16 +58,19 @@ fn ordered(allow: &HeaderValue) -> Option<HeaderValue> {
     HeaderValue::try_from(methods.join(",")).ok()
 }
 
-/// Sets the four headers of the rate limit. An existing `Retry-After` belongs to another limit and stays.
-pub(crate) fn set_limit(headers: &mut HeaderMap, rate_limit: &RateLimitState) {
+/// Sets the four headers of the rate limit. An existing `Retry-After` belongs to another limit and stays. That of a refusal is
+/// in whole seconds, as clients expect it (RFC 9110 §10.2.3).
+pub(crate) fn set_limit(status: StatusCode, headers: &mut HeaderMap, rate_limit: &RateLimitState) {
     headers.insert(HeaderName::from_static("x-ratelimit-limit"), rate_limit.limit.into());
     headers.insert(HeaderName::from_static("x-ratelimit-remaining"), rate_limit.remaining.into());
     if let Ok(reset) = HeaderValue::try_from(javascript_date(rate_limit.ends)) {
         headers.insert(HeaderName::from_static("x-ratelimit-reset"), reset);
     }
-    if let Ok(seconds) =
-        HeaderValue::try_from(javascript_seconds(rate_limit.ends.since(rate_limit.now).as_millis()))
-    {
+    let left = rate_limit.ends.since(rate_limit.now).as_millis();
+    let is_refused =
+        [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE].contains(&status);
+    let left = if is_refused { left.div_ceil(1000) * 1000 } else { left };
+    if let Ok(seconds) = HeaderValue::try_from(javascript_seconds(left)) {
         headers.entry(header::RETRY_AFTER).or_insert(seconds);
     }
 }

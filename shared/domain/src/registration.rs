@@ -184,6 +184,11 @@ impl RegistrationCard {
         }
     }
 
+    /// The files that answer one of the `required` questions.
+    pub fn required_files(&self, required: &[RequiredQuestion]) -> impl Iterator<Item = FileId> {
+        required.iter().filter_map(|one| *self.answered.get(&one.question_id)?)
+    }
+
     /// Whether `file`, one of `ready` files, can answer a question of this registration.
     pub fn is_usable(&self, file: FileId, ready: &HashMap<FileId, File>) -> bool {
         ready.get(&file).is_some_and(|file| file.user_id == self.user_id)
@@ -289,12 +294,15 @@ impl Registration {
         Self { card, details, history }.moved_from(from, state, Party::Person, None, now)
     }
 
-    /// The same with the present names of its person, `user`. Every change that knows the account begins with this.
+    /// The same with the present names of its person, `user`, unless it is anonymous. Every change that knows the account
+    /// begins with this.
     #[must_use]
     pub fn named(&self, user: &User) -> Self {
         let mut named = self.clone();
-        named.card.name.clone_from(&user.name);
-        named.card.last_name.clone_from(&user.last_name);
+        if !self.card.is_anonymous {
+            named.card.name.clone_from(&user.name);
+            named.card.last_name.clone_from(&user.last_name);
+        }
         named
     }
 
@@ -365,7 +373,7 @@ impl Registration {
 }
 
 /// The seats of a course, in one item that is part of every change of state.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Seats {
     /// Number of confirmed registrations.
@@ -383,9 +391,20 @@ pub struct Seats {
     pub changes: u64,
     /// Number of people who have ever registered.
     pub registered: u32,
-    /// When the start of the course was changed last while it was published.
+    /// When the start of the course was changed last since it was published.
     #[serde(rename = "startChangedAt")]
     pub start_changed_at: Option<Instant>,
+    /// How far the deletion of old data has come.
+    pub cleanup: Option<Cleanup>,
+}
+
+/// A deletion of old data that goes through the registrations for a course in several pieces.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cleanup {
+    /// The position in the list of registrations after which it goes on.
+    pub after: String,
+    /// When the time of the next one before it is over.
+    pub next: Option<Instant>,
 }
 
 /// How long after a change of the start nobody loses their registration because the course has begun: the new date may be a
@@ -403,15 +422,16 @@ impl Seats {
         self.free() != Some(0)
     }
 
-    /// Where a newcomer or an approved person gets: a seat if one is free and nobody waits, else the waiting list. Its limit,
-    /// `None` if there is no list, holds only while no seat is free: people who wait nevertheless cannot be promoted, and take
-    /// nobody's place.
+    /// Where a newcomer or an approved person gets: a seat if one is free and nobody waits for it, else the waiting list. The
+    /// limit of the list holds only while no seat is free: people who wait nevertheless cannot be promoted, and take nobody's
+    /// place. `None` if there is no list any more: nobody is promoted then.
     pub fn place(&self, waitlist_limit: Option<u32>) -> Option<RegistrationState> {
-        if self.has_room() && self.waiting == 0 {
-            return Some(RegistrationState::Confirmed);
+        match (self.has_room(), waitlist_limit) {
+            (true, Some(_)) if self.waiting > 0 => Some(RegistrationState::Waitlisted),
+            (true, _) => Some(RegistrationState::Confirmed),
+            (false, Some(limit)) if self.waiting < limit => Some(RegistrationState::Waitlisted),
+            (false, _) => None,
         }
-        let limit = waitlist_limit?;
-        (self.has_room() || self.waiting < limit).then_some(RegistrationState::Waitlisted)
     }
 
     /// When registrations without a seat for `course` end; `None` if it has no dates.

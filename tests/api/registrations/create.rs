@@ -98,7 +98,7 @@ async fn registration_is_closed_with_its_committee_or_if_manual_at_start() {
     course.register(&first).await.expect_error(ErrorCode::RegistrationClosed);
     replace("AUTOMATIC").await;
     course.register(&first).await.expect_success(Message::RegistrationConfirmed);
-    // After the start nobody is promoted.
+    // After the start nobody is promoted, so that there is no list.
     course.register(&second).await.expect_error(ErrorCode::CourseFull);
 }
 

@@ -91,13 +91,15 @@ async fn errors_of_answers_come_in_the_order_of_the_form() {
     first["order"] = json!(1);
     course.trainer.put(&path, first).await.expect_ok();
     let member = course.world.member().await;
-    let answers =
-        json!({ &asked[3]: "x", &asked[0]: "y", &asked[2]: "z", "no id": 1, &course.id: 1 });
+    let doubled = asked[0].to_uppercase();
+    let answers = json!({
+        &asked[3]: "x", &asked[0]: "y", &doubled: "y", &asked[2]: "z", "no id": 1, &course.id: 1,
+    });
     let answer = member.post(&course.path(""), json!({ "answers": answers })).await;
     let unknown = course.id.as_str();
     let expected = [
         (&*asked[3], ErrorCode::FileNotFound),
-        (&*asked[0], ErrorCode::FileNotFound),
+        (&*asked[0], ErrorCode::FieldValue),
         (&*asked[1], ErrorCode::FieldRequired),
         (&*asked[2], ErrorCode::FieldType),
         (unknown, ErrorCode::QuestionNotFound),

@@ -213,7 +213,7 @@ async fn erased_person_gives_the_seat_away_and_leaves_no_data() {
     );
     expect_fields(
         &seen["person"],
-        json!({ "name": "Compte", "lastName": "supprimé", "phone": null }),
+        json!({ "name": "Compte", "lastName": "supprimé", "email": null, "phone": null }),
     );
     assert_eq!(seen["number"], registration["number"]);
     assert_eq!(course.counts().await, [0, 0, 1]);

@@ -34,10 +34,14 @@ async fn answers_end_after_a_year_and_names_after_three() {
     expect_fields(&without_answers, json!({ "answers": [], "state": "CONFIRMED" }));
     assert_eq!(without_answers["person"]["name"], name.as_str());
     let anonymous = seen_after(&course, &path, 730).await;
+    // A change of the committee does not bring the name back.
+    let trainer = course.world.signed_in(course.trainer.user().clone()).await;
+    let noted = trainer.put(&path, json!({ "note": "Ancienne" })).await.expect_ok();
+    assert_eq!(noted["registration"]["person"], anonymous["person"]);
     expect_fields(&anonymous, json!({ "history": [], "number": 1 }));
     expect_fields(
         &anonymous["person"],
-        json!({ "name": "Compte", "lastName": "supprimé", "phone": null }),
+        json!({ "name": "Compte", "lastName": "supprimé", "email": null, "phone": null }),
     );
 }
 

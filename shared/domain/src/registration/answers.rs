@@ -73,7 +73,12 @@ impl Answer {
         question.map(|question| &question.wording).is_some_and(|wording| {
             let mut chosen = self.options().into_iter();
             let has = |option: String| {
-                wording.options.iter().flatten().any(|offered| offered.as_str() == option)
+                let option = comparable(&option);
+                wording
+                    .options
+                    .iter()
+                    .flatten()
+                    .any(|offered| comparable(offered.as_str()) == option)
             };
             wording.question == self.question
                 && wording.question_type == self.question_type
@@ -257,7 +262,11 @@ fn json(value: Value) -> Box<RawValue> {
 
 fn textual(question: &Question, kind: QuestionType, text: &str) -> Result<String, ValueError> {
     Ok(match kind {
-        QuestionType::ShortReply => text.parse::<Line<500>>()?.as_str().to_owned(),
+        QuestionType::ShortReply => {
+            // Pasted from a sheet or a mail.
+            let line = text.replace("\r\n", " ").replace(['\t', '\n', '\r'], " ");
+            line.parse::<Line<500>>()?.as_str().to_owned()
+        }
         QuestionType::LongReply => text.parse::<Prose<5000>>()?.as_str().to_owned(),
         QuestionType::Date => date(text)?,
         QuestionType::Time => time(text)?,

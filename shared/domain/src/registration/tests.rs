@@ -70,6 +70,7 @@ fn answer_is_read_as_its_question_type_requires() {
         (Email, r#""x""#, Err(ValueError::Email)),
         (Phone, r#""+21698000123""#, Ok(r#""+21698000123""#)),
         (Phone, r#""98000123""#, Err(ValueError::Format)),
+        (ShortReply, r#""a\tb\r\nc\nd""#, Ok(r#""a b c d""#)),
         // That of no file.
         (File, r#""x""#, Ok(r#""00000000-0000-0000-0000-000000000000""#)),
     ] {
@@ -144,7 +145,8 @@ fn newcomer_gets_a_seat_only_while_nobody_waits() {
     // Those who wait while a seat is free cannot be promoted: they take nobody's place.
     assert_eq!(seats(1, 5).place(Some(5)), Some(RegistrationState::Waitlisted));
     // After the start.
-    assert_eq!(seats(1, 1).place(None), None);
+    assert_eq!(seats(1, 1).place(None), Some(RegistrationState::Confirmed));
+    assert_eq!(seats(2, 0).place(None), None);
     let unlimited = Seats { capacity: None, ..seats(9, 0) };
     assert_eq!(unlimited.place(Some(0)), Some(RegistrationState::Confirmed));
 }

@@ -30,11 +30,19 @@ pub enum RegistrationOrder {
 }
 
 /// A person on a waiting list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Waiting {
     /// The person.
     #[serde(rename = "userID")]
     pub user_id: UserId,
+    sk: String,
+}
+
+impl Waiting {
+    /// The number of the registration that has this place.
+    pub fn number(&self) -> Option<u64> {
+        self.sk.strip_prefix(WAITING)?.parse().ok()
+    }
 }
 
 impl Store {

@@ -9,7 +9,7 @@ use domain::{
     CourseId, Instant,
     course::{CourseState, CourseSummary},
     registration::{
-        MAX_REGISTRATIONS, Registration, RegistrationSettings, RegistrationState,
+        Cleanup, MAX_REGISTRATIONS, Registration, RegistrationSettings, RegistrationState,
         RegistrationState::{Confirmed, Pending, Waitlisted},
         Seats,
     },
@@ -38,7 +38,12 @@ pub enum SeatRule {
         revision: u64,
     },
     /// The first people who wait: a seat is free for each.
-    Promotion(Seats),
+    Promotion {
+        /// [`Seats::capacity`].
+        capacity: Option<u32>,
+        /// See [`SeatRule`].
+        revision: u64,
+    },
     /// The course is cancelled, or has begun.
     Ending {
         /// See [`SeatRule`].
@@ -64,23 +69,36 @@ impl Store {
         self.apply(update).await
     }
 
-    /// Makes the seats of `course` due at `next`, or never. Does nothing when they have changed since `seats` was read.
+    /// Makes the seats of `course` due at `next`, or never, to go on with `cleanup`. Does nothing when they have changed since
+    /// `seats` was read.
     pub async fn reschedule_seats(
         &self,
         course: CourseId,
         seats: &Seats,
         next: Option<Instant>,
+        cleanup: Option<&Cleanup>,
     ) -> Result<(), StoreError> {
         let update = Write::at(&keys::seats(course)).when("changes = :changes");
         let update = update.number(":changes", seats.changes);
-        let update = match next {
-            Some(next) => update
-                .and("(attribute_not_exists(dueAt) OR dueAt <> :next)")
-                .expression("SET duePk = :list, dueAt = :next, requestId = :none")
-                .text(":list", DueList::Courses.name())
-                .text(":none", "")
-                .number(":next", next.unix_milliseconds()),
-            None => update.and("attribute_exists(duePk)").expression("REMOVE duePk, dueAt"),
+        let update = match (next, cleanup) {
+            (Some(next), cleanup) => {
+                let update = update
+                    .text(":list", DueList::Courses.name())
+                    .text(":none", "")
+                    .number(":next", next.unix_milliseconds());
+                let set = "SET duePk = :list, dueAt = :next, requestId = :none";
+                match cleanup {
+                    Some(cleanup) => update
+                        .expression(format!("{set}, cleanup = :cleanup"))
+                        .value(":cleanup", cleanup),
+                    None => update
+                        .and("(attribute_not_exists(dueAt) OR dueAt <> :next)")
+                        .expression(format!("{set} REMOVE cleanup")),
+                }
+            }
+            (None, _) => {
+                update.and("attribute_exists(duePk)").expression("REMOVE duePk, dueAt, cleanup")
+            }
         };
         self.apply(update).await?;
         Ok(())
@@ -153,10 +171,7 @@ impl Transaction {
         }
         let now = after.updated_at;
         let is_decisive = is_moved || starts_otherwise;
-        let changed = match starts_otherwise && before.state == CourseState::Published {
-            true => ", startChangedAt = :now",
-            false => "",
-        };
+        let changed = if starts_otherwise { ", startChangedAt = :now" } else { "" };
         let raise =
             if is_decisive { "ADD revision :one, changes :one" } else { "ADD changes :one" };
         let seats = Write::at(&keys::seats(before.course_id));
@@ -199,7 +214,7 @@ pub(super) fn seats_moved(
     let now = moves.iter().map(|(_, to)| to.card.updated_at).max().unwrap_or(Instant::MAX);
     // The worker goes on at once with what it has begun; else the sweep does what the stream has missed.
     let due = match rule {
-        SeatRule::Promotion(_) | SeatRule::Ending { .. } => now,
+        SeatRule::Promotion { .. } | SeatRule::Ending { .. } => now,
         _ => now.after(SWEEP_DELAY),
     };
     // A seat that is taken at once leaves nothing to do, but for the end of the course: that is scheduled once.
@@ -228,7 +243,7 @@ pub(super) fn seats_moved(
         SeatRule::Ending { revision } => {
             update.when("revision = :revision").number(":revision", revision)
         }
-        SeatRule::Promotion(Seats { revision, capacity, .. }) => {
+        SeatRule::Promotion { capacity, revision } => {
             let update = update.when("revision = :revision").number(":revision", revision);
             match capacity {
                 None => update,
@@ -241,7 +256,8 @@ pub(super) fn seats_moved(
         SeatRule::Newcomer { list_limit, revision } => {
             let update = update.when("revision = :revision").number(":revision", revision);
             let update = match (states().next().map(|(_, to)| to), list_limit) {
-                (Some(Confirmed), _) => {
+                (Some(Confirmed), None) => update.and(room),
+                (Some(Confirmed), Some(_)) => {
                     update.and(&format!("{room} AND waiting = :zero")).number(":zero", 0)
                 }
                 (Some(Waitlisted), Some(limit)) => {
