@@ -1,5 +1,7 @@
 //! Accounts: registered, verified, renamed, closed, erased, and their passwords and sessions.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -33,6 +35,8 @@ pub(crate) struct Account {
     pub(crate) is_active: Expected<bool>,
     pub(crate) is_erased: Expected<bool>,
     pub(crate) sessions: Vec<Session>,
+    /// The courses with few seats that they ever tried to register for, and whether the registration is active.
+    pub(crate) registered: BTreeMap<String, Expected<bool>>,
 }
 
 impl Account {
@@ -49,6 +53,7 @@ impl Account {
             is_active: Expected::new(true),
             is_erased: Expected::new(false),
             sessions: Vec::new(),
+            registered: BTreeMap::new(),
         }
     }
 

@@ -19,6 +19,7 @@ use crate::{
     accounts::Account,
     client::{Call, Client, Expected, Outcome, Response, Service, exchange},
     content::{Batch, Course},
+    history::Change,
     users::VirtualUser,
 };
 
@@ -52,13 +53,15 @@ impl Promises {
 
 /// The state after the run.
 pub(crate) struct State<'a> {
-    world: &'a World,
+    pub(crate) world: &'a World,
     faults: &'a BTreeMap<String, u64>,
     pub(crate) users: Vec<VirtualUser>,
     client: Client,
     /// The items of both tables, as plain JSON.
     items: Vec<Value>,
     by_key: HashMap<[String; 2], usize>,
+    /// All writes of courses and registrations, in their order.
+    pub(crate) changes: Vec<Change>,
 }
 
 impl<'a> State<'a> {
@@ -74,7 +77,11 @@ impl<'a> State<'a> {
         let items: Vec<Value> = stored.map(plain_item).collect();
         let key = |item| ["pk", "sk"].map(|name| text(item, name));
         let by_key = items.iter().enumerate().map(|(at, item)| (key(item), at)).collect();
-        Self { world, faults, users, client, items, by_key }
+        Self { world, faults, users, client, items, by_key, changes: Vec::new() }
+    }
+
+    pub(crate) fn with_changes(self, changes: Vec<Change>) -> Self {
+        Self { changes, ..self }
     }
 
     pub(crate) async fn check(mut self) -> Vec<Promise> {
@@ -96,9 +103,10 @@ impl<'a> State<'a> {
         }
         self.courses(all.of("courses and questions match the last acknowledged change"));
         self.questions(all.of("number, size and order of questions are right"));
-        self.seats(
-            all.of("counters of seats equal registrations; no one waits while a seat is free"),
-        );
+        self.seats(all.of("counters of seats equal registrations, which are as acknowledged"));
+        self.free_seats(all.of("no inactive person keeps a free seat from others"));
+        self.places(all.of("no mail names a place on a waiting list that was never true"));
+        self.expiries(all.of("no registration expires under dates that do not hold"));
         self.searches(all.of("search finds the published courses, and no others")).await;
         self.files(all.of("uploaded files are complete, and no others exist")).await;
         self.usage(all.of("the used bytes of files add up"));
@@ -157,7 +165,7 @@ impl<'a> State<'a> {
     }
 
     /// All accounts that are known to exist or to have existed.
-    fn people(&self) -> impl Iterator<Item = &Account> {
+    pub(crate) fn people(&self) -> impl Iterator<Item = &Account> {
         self.users.iter().flat_map(|user| &user.people).filter(|account| !account.id.is_empty())
     }
 
@@ -642,7 +650,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Converts an item of DynamoDB's JSON into plain JSON.
-fn plain_item(item: Value) -> Value {
+pub(crate) fn plain_item(item: Value) -> Value {
     let item: Item = serde_json::from_value(item).expect("an item");
     serde_dynamo::from_item(item).expect("it is an object")
 }

@@ -14,6 +14,7 @@ mod accounts;
 mod check;
 mod client;
 mod content;
+mod history;
 mod injector;
 mod seats;
 mod users;
@@ -74,6 +75,7 @@ async fn run(seed: u64, wanted: u64) -> Result<()> {
     ];
     let world = World::in_folder(&settings).await.another_process_with_product_limits();
     let service = Arc::new(Service::new()?);
+    let began_at = history::position(&world);
     let users = users::all(&world, &service, seed).await;
     let mut injector = Injector::new(&world, &service, seed)?;
     let is_over = Arc::new(AtomicBool::new(false));
@@ -90,7 +92,10 @@ async fn run(seed: u64, wanted: u64) -> Result<()> {
     let faults = injector.counts();
     let survived: u64 = faults.values().sum();
     let steps = recover(&world, &mut injector).await?;
-    let promises = State::read(&world, &service, &faults, users).check().await;
+    let promises = State::read(&world, &service, &faults, users)
+        .with_changes(history::read(&world, began_at))
+        .check()
+        .await;
 
     println!("\n{count} virtual users, seed {seed}\n");
     let all = ("**all**".to_owned(), survived);

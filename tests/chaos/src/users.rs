@@ -11,6 +11,7 @@ use std::{
 
 use cloud::{random::SeededRandom, recorder::Recorder};
 use domain::{Grant, Profile};
+use runtime::Clock;
 use serde_json::Value;
 use tests::{NewPerson, PASSWORD, World};
 use tokio::time::sleep;
@@ -19,7 +20,7 @@ use crate::{
     accounts::Account,
     client::{Call, Client, Expected, Outcome, Response, Service},
     content::{Batch, Course, StoredFile},
-    seats::{Seat, courses},
+    seats::{self, Seat},
 };
 
 /// Profiles, permissions, and the number of users that have them. Those without are newcomers.
@@ -62,6 +63,7 @@ pub(crate) struct VirtualUser {
     pub(crate) token: String,
     pub(crate) random: SeededRandom,
     pub(crate) recorder: Recorder,
+    pub(crate) clock: Clock,
     words: u64,
 }
 
@@ -71,7 +73,7 @@ pub(crate) async fn all(world: &World, service: &Arc<Service>, seed: u64) -> Vec
     for name in ["Comité de Sfax", "Comité de Bizerte"] {
         committees.push(world.another_committee(name, true).await);
     }
-    let (mut users, seats) = (Vec::new(), courses(world, &committees).await);
+    let (mut users, seats) = (Vec::new(), seats::courses(world, &committees).await);
     let kinds = USERS
         .iter()
         .flat_map(|(profile, grants, count)| (0..*count).map(move |_| (*profile, *grants)));
@@ -81,6 +83,10 @@ pub(crate) async fn all(world: &World, service: &Arc<Service>, seed: u64) -> Vec
         let fields = [account.email.as_str(), PASSWORD, account.last_name.as_str(), profile.code()];
         let mut me = Account::new(account.user_id.to_string(), fields);
         me.is_verified = Expected::new(true);
+        let mut people = vec![me];
+        if profile == Profile::SuperAdmin {
+            people.extend(seats::people(world, committee, &seats).await);
+        }
         // Each user has their own random numbers, so that the order of the users does not matter.
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(number * 2);
         let address = [127, 0, 1, users.len() as u8 + 1].into();
@@ -92,7 +98,7 @@ pub(crate) async fn all(world: &World, service: &Arc<Service>, seed: u64) -> Vec
             number,
             profile,
             committee: committee.to_string(),
-            people: vec![me],
+            people,
             races: Vec::new(),
             courses: Vec::new(),
             files: Vec::new(),
@@ -109,6 +115,7 @@ pub(crate) async fn all(world: &World, service: &Arc<Service>, seed: u64) -> Vec
             token: String::new(),
             random: SeededRandom::new(seed.wrapping_add(1)),
             recorder: world.cloud().recorder().clone(),
+            clock: world.clock().clone(),
             words: 0,
         });
     }
@@ -137,7 +144,8 @@ impl VirtualUser {
                 (_, 0..4) => self.rename(0, &token).await,
                 (_, 4..6) => self.change_password(0, &token).await,
                 (_, 6..8) if tokens.len() > 3 => self.sign_out(0, &token).await,
-                (_, 6..14) => self.use_seats().await,
+                (_, 6..14) | (Profile::SuperAdmin, 26..35) => self.use_seats().await,
+                (Profile::SuperAdmin, 14..26) => self.change_start().await,
                 (_, 14..20) => self.read_something().await,
                 (_, 20..32) => self.keep_files().await,
                 (Profile::Member, _) => self.register_and_leave().await,
