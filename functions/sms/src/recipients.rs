@@ -6,6 +6,7 @@ use common::{ErrorCode, Fields, InvalidValue, text};
 use domain::{
     BatchId, E164, Language, Line, SmsId, ValueError,
     batch::Entry,
+    comparable,
     sms::{MAX_LENGTH, Recipient, Text},
     template::{render, single_braced},
 };
@@ -74,8 +75,14 @@ fn texts_by_name(value: Value) -> Result<BTreeMap<String, String>, InvalidValue>
         Value::Number(number) => Ok(number.to_string()),
         value => any_text(value),
     };
-    let given = object.into_iter().filter(|(_, value)| !value.is_null());
-    given.map(|(name, value)| Ok((name, text(value)?))).collect()
+    let mut texts = BTreeMap::new();
+    for (name, value) in object.into_iter().filter(|(_, value)| !value.is_null()) {
+        // Programs write é as one letter or as two.
+        if texts.insert(comparable(&name), text(value)?).is_some() {
+            return Err(ValueError::Value.into());
+        }
+    }
+    Ok(texts)
 }
 
 /// The outcome for one recipient.

@@ -60,5 +60,5 @@ pub use phone::{CountryCodes, E164, Mobile, Phone};
 pub use price::Price;
 pub use profile::Profile;
 pub use search::{Word, words};
-pub use text::{Line, Name, Prose, ShortCode, folded, is_blank};
+pub use text::{Line, Name, Prose, ShortCode, comparable, folded, is_blank};
 pub use zone::Zone;

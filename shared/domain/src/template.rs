@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ValueError;
+use crate::{ValueError, comparable};
 
 /// The most code points of a name that [`single_braced`] finds.
 const MAX_NAME: usize = 64;
@@ -26,8 +26,8 @@ impl From<TemplateError<'_>> for ValueError {
 }
 
 /// Replaces each `{{name}}` in `template` with its value, up to `max_bytes` bytes of result. A name can be in any
-/// script, such as `prénom` or `الاسم`, but has no braces; white space around it is ignored. Other text in braces is
-/// left unchanged, and values are not expanded again.
+/// script, such as `prénom` or `الاسم`, but has no braces; white space around it is ignored. `values` are by
+/// [comparable] names. Other text in braces is left unchanged, and values are not expanded again.
 ///
 /// # Errors
 /// `Missing` for the first name without a value. `TooLong` as soon as the result exceeds `max_bytes`, which bounds
@@ -47,7 +47,7 @@ pub fn render<'t>(
         let (before, open) = rest.split_at(start);
         add(before)?;
         rest = if let Some((name, after)) = placeholder(open) {
-            add(values.get(name).ok_or(TemplateError::Missing(name))?)?;
+            add(values.get(&comparable(name)).ok_or(TemplateError::Missing(name))?)?;
             after
         } else {
             // A placeholder can begin at the next brace: `{{{name}}}`.

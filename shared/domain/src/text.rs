@@ -170,7 +170,7 @@ fn is_mark(letter: char) -> bool {
 }
 
 /// `text` as it is compared with others: without characters that cannot be seen, composed (NFC), and trimmed.
-pub(crate) fn comparable(text: &str) -> String {
+pub fn comparable(text: &str) -> String {
     let seen = text.chars().filter(|letter| !is_ignorable(*letter));
     seen.nfc().collect::<String>().trim().to_owned()
 }

@@ -62,7 +62,7 @@
 //! | `RATE#<channel>` | a block of 20 messages, or a single one: 1 unit, up to 3 at the start of a sequence | 333 blocks, 6,600 messages |
 //! | `RECEIPT#<carrier's id>` | a text message and its receipt: 2 units | 500 receipts of one message |
 //! | `TEXTS#<sha-256>` | a text message: 1 unit | 1,000 messages to one number |
-//! | `SEATS#<course>` | a change of state of a registration, in a transaction: 2 units | some 80 changes of one course, one after the other: transactions conflict here. Sixteen items with a share of the seats each would take sixteen times as many |
+//! | `SEATS#<course>` | a change of state of a registration, in a transaction: 2 units | some 80 transactions of one course, one after the other: they conflict here. The worker moves 24 people in one. Sixteen items with a share of the seats each would take sixteen times as many |
 //! | the same, number | `POST /registrations/{courseId}`: 1 unit, outside the transaction | 1,000 registrations for one course |
 //! | `COURSE#<id>#REGISTRATIONS#<state>` | page: 20 × 0.6 KB = 12 KB: 1.5 units | 2,000 pages of one course and state |
 //! | `PLACE#<committee>` | 25 messages of a batch: 1 unit, 2 when none of the committee waits | 500 chunks, 12,500 messages of one committee |
@@ -129,10 +129,12 @@
 //! | course with its questions, in one query | a change between the reads | versions are compared; then they are read in a transaction | `courses/show.rs::course_read_during_changes_has_questions_of_its_version` |
 //! | change of a course or question | changed since it was read; conflict | the version is a condition; it is read and decided again | `courses/question.rs::concurrent_changes_are_all_applied` |
 //! | seats of a course | many registrations at the same time | free seats and the empty waiting list are conditions; refused ones are decided again | `registrations/promotion.rs::concurrent_registrations_fill_seats_and_list_exactly` |
-//! | the same | the settings or the course change between the reads and the transaction | their number of changes is a condition | `registrations/promotion.rs::concurrent_changes_keep_counters_equal_to_registrations` |
+//! | the same | the settings or the course change between the reads and the transaction | the revision is a condition | `registrations/promotion.rs::concurrent_changes_keep_counters_equal_to_registrations` |
 //! | waiting list | the record of the stream is lost | the seats are due: the sweep promotes | `registrations/promotion.rs::sweep_promotes_what_the_stream_has_missed` |
-//! | copy of the account in a registration | the account changes between the read and the transaction | its number of changes is a condition | `registrations/promotion.rs::changed_account_is_copied_until_the_course_has_ended` |
-//! | registrations of a changed account | the index does not list one of them yet | they are listed again a minute later | `registrations/promotion.rs::account_is_copied_to_a_registration_that_the_index_listed_late` |
+//! | the same | dates or state of the course change between the reads and the end of its registrations | the revision is a condition | `registrations/edges.rs::course_postponed_while_the_worker_ends_it_ends_nobody` |
+//! | registration and its answers, in a batch | the answers change between the reads | a change of answers has both versions as conditions; one without them writes nothing that follows from answers | `registrations/edges.rs::note_beside_a_change_of_answers_leaves_what_is_missing_right` |
+//! | active registrations of a person | many of them at the same time | the size of the set is a condition; it loses courses that are over, which can be repeated | `registrations/edges.rs::courses_that_are_over_do_not_count_towards_the_limit` |
+//! | courses of a committee that is active again | one changes between two pages | the first page is read again after the last one | `registrations/edges.rs::committee_that_is_active_again_promotes_for_all_its_courses` |
 //! | registrations of an export | stale: a state has changed since | each is read again, strongly consistent, and shown in the state it then has | `registrations/export.rs::export_has_the_requested_states_in_order_of_numbers` |
 //! | usage and daily bytes of a user | conflict of the user's own calls | retried; the quota is a condition | `files/create.rs::fifty_concurrent_files_never_exceed_the_quota` |
 //! | status of a file | the call ends between its steps | every step can be repeated by the sweep | `files/complete.rs::sweep_completes_what_an_interrupted_call_began` |

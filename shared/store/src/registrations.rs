@@ -1,4 +1,15 @@
 //! Registrations: the transaction of every change of state, with the seats of the course and the lists.
+//!
+//! Their version numbers:
+//!
+//! | number | raised by | a condition of | protects |
+//! |---|---|---|---|
+//! | version of the registration | every write of it | every write of it | changes side by side: none is lost |
+//! | its state's version, that of the last change of state | changes of state | nothing: a message compares it before it is sent | people from messages that a later one has overtaken |
+//! | version of the answers, that of the registration that wrote them | writes of answers | writes of answers | answers that were read at another moment than the registration |
+//! | revision of the seats | settings that decide, state and start of the course, changes of a question's type | registrations, promotions, endings | decisions under settings or dates that do not hold any more |
+//! | changes of the seats | every write of them | rescheduling | work that came after the worker has looked |
+//! | version of the course | every write of course, questions and settings | every write of them | settings and questions of one moment |
 
 pub(crate) mod lists;
 mod registered;
