@@ -12,6 +12,21 @@ use tests::{World, texts_of};
 use super::{NUMBER, numbers, send_to, sender, texts, world_and_sender};
 
 #[tokio::test]
+async fn variable_is_found_in_either_form_of_its_letters() {
+    let (world, admin) = world_and_sender().await;
+    let (composed, decomposed) = ("pr\u{e9}nom", "pre\u{301}nom ");
+    let message = format!("Bonjour {{{{{composed}}}}}");
+    let to = |variables: Value| json!({ "message": message, "recipients": [{ "to": NUMBER, "variables": variables }] });
+    let both = admin.post("/sms/bulk", to(json!({ composed: "Amel", decomposed: "Rim" }))).await;
+    both.expect_field_error("recipients[0].variables", ErrorCode::FieldValue);
+    let sent = admin.post("/sms/bulk", to(json!({ decomposed: "Amel" }))).await;
+    sent.expect_success(Message::SmsBulkAccepted);
+    world.deliver().await;
+    world.sweep().await;
+    assert_eq!(texts_of(&json!(texts(&world)), "text"), ["Bonjour Amel"]);
+}
+
+#[tokio::test]
 async fn each_recipient_has_a_result_in_request_order() {
     let (world, admin) = world_and_sender().await;
     admin.put("/sms/opt-outs/21620000009", json!({})).await.expect_success(Message::OptOutAdded);
