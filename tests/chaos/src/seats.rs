@@ -32,6 +32,9 @@ const GRACE: Duration = Duration::from_secs(600);
 /// The most seconds between the moments when the place is read and when the mail is recorded.
 const SENDING_SECONDS: i64 = 30;
 
+/// A waiting list: the second when it came about, and its people by their places.
+type WaitingList = (i64, BTreeMap<String, String>);
+
 /// A course with few seats, as one user knows it.
 #[derive(Debug, Clone)]
 pub(crate) struct Seat {
@@ -298,7 +301,7 @@ impl State<'_> {
     pub(crate) fn places(&self, promise: &mut Promise) {
         let courses = self.users.first().into_iter().flat_map(|user| &user.seats);
         let courses = courses.map(|seat| (seat.title.as_str(), self.lists(&seat.course)));
-        let lists: HashMap<&str, Vec<(i64, BTreeMap<String, String>)>> = courses.collect();
+        let lists: HashMap<&str, Vec<WaitingList>> = courses.collect();
         for mail in self.world.cloud().recorder().mails() {
             let content = text(&mail, "text");
             let Some(place) = fact(&content, "Votre place sur la liste") else { continue };
@@ -322,7 +325,7 @@ impl State<'_> {
     }
 
     /// The waiting lists of `course` since the beginning, each with the second when it came about.
-    fn lists(&self, course: &str) -> Vec<(i64, BTreeMap<String, String>)> {
+    fn lists(&self, course: &str) -> Vec<WaitingList> {
         let (pk, mut list) = (format!("SEATS#{course}"), BTreeMap::new());
         let is_place = |change: &&Change| change.pk == pk && change.sk.starts_with("WAITING#");
         let places = self.changes.iter().filter(is_place).map(|change| {
