@@ -45,8 +45,8 @@ pub(crate) struct Seat {
     start: Option<(u64, Expected<Instant>)>,
 }
 
-/// Published courses of `committees`, with two seats each or, if they begin, none until they are
-/// [opened](open_starting). Nobody is registered yet.
+/// Published courses of `committees` with two seats each. For every second one a suspended person waits, before everybody
+/// else.
 pub(crate) async fn courses(world: &World, committees: &[CommitteeId]) -> Vec<Seat> {
     let (mut seats, mut starting) = (Vec::new(), 0);
     for committee in committees {
@@ -61,16 +61,24 @@ pub(crate) async fn courses(world: &World, committees: &[CommitteeId]) -> Vec<Se
             let course = text(&created["course"], "courseID");
             trainer.post(&format!("/courses/{course}/publish"), json!({})).await.expect_ok();
             let path = format!("/registrations/{course}/settings");
-            let capacity = if start.is_some() { 0 } else { 2 };
-            trainer.put(&path, settings("AUTOMATIC", capacity)).await.expect_ok();
+            trainer.put(&path, settings("AUTOMATIC", 0)).await.expect_ok();
             let start = start.map(|start| (u64::from(starting % 2), Expected::new(start)));
             seats.push(Seat { course, committee: *committee, title, start });
         }
     }
+    let (admin, suspended) = (world.admin().await, world.member().await);
+    for Seat { course, .. } in seats.iter().step_by(2) {
+        suspended.post(&format!("/registrations/{course}"), json!({})).await.expect_created();
+    }
+    admin.set_active(suspended.user().user_id, false).await;
+    for Seat { course, .. } in &seats {
+        let path = format!("/registrations/{course}/settings");
+        admin.put(&path, settings("AUTOMATIC", 2)).await.expect_ok();
+    }
     seats
 }
 
-/// People of a super admin of `committee`, who wait for the courses of `seats` that begin; the first one is suspended.
+/// People of a super admin of `committee`, who are registered for the courses of `seats` that begin.
 pub(crate) async fn people(world: &World, committee: CommitteeId, seats: &[Seat]) -> Vec<Account> {
     let mut people = Vec::new();
     for _ in 0..PEOPLE {
@@ -87,20 +95,7 @@ pub(crate) async fn people(world: &World, committee: CommitteeId, seats: &[Seat]
         }
         people.push(person);
     }
-    let first = &mut people[0];
-    world.admin().await.set_active(&first.id, false).await;
-    first.is_active = Expected::new(false);
-    first.sessions.clear();
     people
-}
-
-/// Gives two seats to each of the courses that begin.
-pub(crate) async fn open_starting(world: &World, seats: &[Seat]) {
-    let admin = world.admin().await;
-    for Seat { course, .. } in seats.iter().filter(|seat| seat.start.is_some()) {
-        let path = format!("/registrations/{course}/settings");
-        admin.put(&path, settings("AUTOMATIC", 2)).await.expect_ok();
-    }
 }
 
 fn content(title: &str, start: Option<Instant>) -> Value {

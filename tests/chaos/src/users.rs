@@ -119,7 +119,6 @@ pub(crate) async fn all(world: &World, service: &Arc<Service>, seed: u64) -> Vec
             words: 0,
         });
     }
-    seats::open_starting(world, &seats).await;
     users
 }
 
