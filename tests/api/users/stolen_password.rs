@@ -58,7 +58,7 @@ async fn answer_after_reset(
     request: impl Future<Output = Answer>,
 ) -> Answer {
     world.inject_fault(Fault {
-        delay_ms: Some(500),
+        delay_ms: Some(2_500),
         ..Fault::new(Mode::Slow).on("TransactWriteItems").times(1)
     });
     let resetting = async {

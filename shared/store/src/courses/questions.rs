@@ -97,13 +97,11 @@ impl Store {
 
     /// The course `id` with the settings of its registrations, as of one moment, as [`full_course`](Self::full_course).
     pub async fn course_terms(&self, id: CourseId) -> Result<Option<CourseTerms>, StoreError> {
-        match terms(self.get_each(keys_of_terms(id)).await?)? {
-            Terms::Torn => match terms(self.snapshot(keys_of_terms(id)).await?)? {
-                Terms::Whole(found) => Ok(found.map(|found| *found)),
-                Terms::Torn => Err(Part::Course.unexpected()),
-            },
-            Terms::Whole(found) => Ok(found.map(|found| *found)),
+        let mut read = terms(self.get_each(keys_of_terms(id)).await?)?;
+        if read.as_ref().is_some_and(|(_, versions)| versions[0] != versions[1]) {
+            read = terms(self.snapshot(keys_of_terms(id)).await?)?;
         }
+        Ok(read.map(|(terms, _)| terms))
     }
 
     /// The courses with these `ids`, which are different, each as [`course_terms`](Self::course_terms); one request for each
@@ -117,10 +115,12 @@ impl Store {
             let keys: Vec<_> = ids.iter().copied().flat_map(keys_of_terms).collect();
             let mut items = self.get_all(&keys).await?.into_iter();
             for id in ids {
-                let read = terms([items.next().flatten(), items.next().flatten()])?;
-                let found = match read {
-                    Terms::Whole(found) => found.map(|found| *found),
-                    Terms::Torn => self.course_terms(*id).await?,
+                let found = match terms([items.next().flatten(), items.next().flatten()])? {
+                    Some((terms, [of_course, of_settings])) if of_course == of_settings => {
+                        Some(terms)
+                    }
+                    Some(_) => self.course_terms(*id).await?,
+                    None => None,
                 };
                 all.extend(found.map(|found| (*id, found)));
             }
@@ -137,27 +137,20 @@ impl FullCourse {
     }
 }
 
-/// A course and its settings as they were read: of one moment, or of two.
-enum Terms {
-    Whole(Option<Box<CourseTerms>>),
-    Torn,
-}
-
 fn keys_of_terms(id: CourseId) -> [Key; 2] {
     [keys::course(id), keys::registration_settings(id)]
 }
 
-fn terms([course, settings]: [Option<Item>; 2]) -> Result<Terms, StoreError> {
-    let settings: StoredSettings = read(settings)?.unwrap_or_default();
-    let Some(course): Option<StoredCourse> = read(course)? else {
-        return Ok(Terms::Whole(None));
-    };
-    if course.registration_version != settings.version {
-        return Ok(Terms::Torn);
-    }
-    let StoredCourse { course, required, .. } = course;
-    let (course, settings) = (course.into(), settings.settings);
-    Ok(Terms::Whole(Some(Box::new(CourseTerms { course, settings, required }))))
+/// The course, and the version of its settings that each of the two items has: they differ if they were read at two moments.
+fn terms(
+    [course, settings]: [Option<Item>; 2],
+) -> Result<Option<(CourseTerms, [u64; 2])>, StoreError> {
+    let StoredSettings { version, settings } = read(settings)?.unwrap_or_default();
+    let course: Option<StoredCourse> = read(course)?;
+    Ok(course.map(|StoredCourse { course, required, registration_version, .. }| {
+        let terms = CourseTerms { course: course.into(), settings, required };
+        (terms, [registration_version, version])
+    }))
 }
 
 impl From<(StoredCourse, StoredQuestions, StoredSettings)> for FullCourse {
