@@ -69,8 +69,8 @@ limits! {
     /// The same, in a day.
     CODES "MessagesPerDay" 10 DAY;
     /// Codes of all kinds per account that were requested in networks that know it: otherwise somebody who signs in from
-    /// many could flood the mailbox.
-    CODES_KNOWN "MessagesPerDayFromKnown" 30 DAY;
+    /// many could flood the mailbox. Their keys differ from those of the former limit, whose metric is theirs, too.
+    CODES_KNOWN "MessagesPerDay" 30 DAY;
     /// Codes of one kind per account; the interval is a setting.
     CODES_INTERVAL "MessagesPerInterval" 1 QUARTER_HOUR;
     /// Requests of an account for a new address; the interval is a setting.
