@@ -153,11 +153,15 @@ impl VirtualUser {
     }
 
     async fn leave(&mut self, at: usize, who: usize) {
-        let (course, id) = (self.seats[at].course.clone(), &self.people[who].id);
+        let (course, id) = (self.seats[at].course.clone(), self.people[who].id.clone());
         let line = format!("POST /registrations/{course}/{id}/cancel");
         let outcome = self.call_of(who, &line).await.outcome;
         if let Some(is_active) = self.people[who].registered.get_mut(&course) {
             is_active.write(outcome, false);
+        }
+        if who == 0 {
+            // Once the course has begun, only its writers may, also for themselves.
+            self.audit(outcome, false, ("REGISTRATION_CANCELLED", id));
         }
     }
 
