@@ -144,6 +144,12 @@ impl VirtualUser {
         }
         self.courses[at].title.write(outcome, word);
         self.courses[at].record_version(&response);
+        let (id, state) = (self.courses[at].id.clone(), &self.courses[at].state);
+        // Changes of drafts are not audited.
+        if state.allows(&"PUBLISHED") {
+            let is_published = state.is(&"PUBLISHED");
+            self.audit(outcome, is_published, ("COURSE_UPDATED", id));
+        }
     }
 
     /// Reads a course; the response must match what was written.

@@ -179,7 +179,9 @@ impl VirtualUser {
         };
         let Seat { course, title, .. } = &self.seats[at];
         let (line, body) = (format!("PUT /courses/{course}"), content(title, Some(start)));
+        let course = course.clone();
         let outcome = self.call(&line, body).await.outcome;
+        self.audit(outcome, true, ("COURSE_UPDATED", course));
         if let Some((_, expected)) = &mut self.seats[at].start {
             expected.write(outcome, start);
         }
