@@ -94,7 +94,7 @@ pub(crate) async fn sign_in_with_code(
         });
         let mut account = found.ok_or(ErrorCode::BadAuthCombination)?;
         let mut tx = auth.store.transaction();
-        tx.use_code(kind, challenge, verified, now);
+        tx.use_code(kind, challenge, verified);
         if verified.by_mail && !account.user.is_mailbox_verified {
             let before = account.user;
             account.user =

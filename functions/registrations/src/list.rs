@@ -58,17 +58,18 @@ pub(crate) async fn list(
     Filtered(paging, request): Filtered<ListQuery>,
 ) -> ApiResult<ListResponse> {
     let ListQuery { state, order, start } = request;
+    let is_contradiction = order == Some(ListOrder::Number) && start.is_some();
     let order = match (order, start) {
-        (Some(ListOrder::Number), Some(_)) => {
-            let invalid = InvalidValue { code: ErrorCode::FieldValue, constraint: by_name() };
-            return Err(ApiError::field("order", invalid));
-        }
-        (None, None) | (Some(ListOrder::Number), None) => RegistrationOrder::Number,
+        (None | Some(ListOrder::Number), None) => RegistrationOrder::Number,
         (_, start) => {
             RegistrationOrder::Name(start.map_or_else(String::new, |start| folded(start.as_str())))
         }
     };
     let list = paging.open(&registrations.cursors, (id, state, &order))?;
+    if is_contradiction {
+        let invalid = InvalidValue { code: ErrorCode::FieldValue, constraint: by_name() };
+        return Err(ApiError::field("order", invalid));
+    }
     let course = registrations.course(id, &viewer.person, writable).await?;
     let states = state.map_or_else(|| RegistrationState::ALL.to_vec(), |state| vec![state]);
     let (store, position) = (&registrations.store, list.position());

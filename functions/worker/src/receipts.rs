@@ -5,7 +5,7 @@ use std::io::Read;
 
 use background::{AT_ONCE, LogData};
 use data_encoding::BASE64;
-use domain::{E164, Instant, ValueError, outbox::State, sms::Receipt};
+use domain::{outbox::State, sms::Receipt};
 use flate2::read::GzDecoder;
 use futures_util::{StreamExt, stream};
 use runtime::Error;
@@ -46,14 +46,11 @@ struct DeliveryStatus {
 #[serde(rename_all = "camelCase")]
 struct Notification {
     message_id: String,
-    /// Such as `2016-06-28 00:40:34.558`, in UTC.
-    timestamp: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Delivery {
-    destination: E164,
     #[serde(default)]
     provider_response: String,
 }
@@ -89,18 +86,12 @@ impl Worker {
             tracing::error!("a log event of SNS cannot be read");
             return Ok(());
         };
-        let Ok(accepted_at) = status.notification.accepted_at() else {
-            tracing::error!("a log event of SNS has no valid time");
-            return Ok(());
-        };
         let id = &status.notification.message_id;
-        let (number, receipt) = (&status.delivery.destination, status.receipt());
+        let receipt = status.receipt();
         if receipt.status == State::Undelivered {
             tracing::info!(id, reason = receipt.reason, "a text message was not delivered");
         }
-        let now = self.0.clock.now();
-        let store = &self.0.store;
-        Ok(store.record_receipt(id, number, accepted_at, &receipt, now).await?)
+        Ok(self.0.store.record_receipt(id, &receipt, self.0.clock.now()).await?)
     }
 }
 
@@ -109,12 +100,6 @@ fn unpacked(data: &str) -> Result<LogBatch, Error> {
     let mut json = Vec::new();
     GzDecoder::new(compressed.as_slice()).take(MAX_BYTES).read_to_end(&mut json)?;
     Ok(serde_json::from_slice(&json)?)
-}
-
-impl Notification {
-    fn accepted_at(&self) -> Result<Instant, ValueError> {
-        format!("{}Z", self.timestamp.replace(' ', "T")).parse()
-    }
 }
 
 impl DeliveryStatus {

@@ -259,7 +259,6 @@ impl Codes {
             by_mail: !matches!(to, Recipient::Sms(_)),
             number,
             expires_at: now.after(code::LIFE),
-            tries: 0,
             networks: BTreeMap::new(),
         };
         transaction.put_code(kind, challenge, &stored);

@@ -139,12 +139,7 @@ impl MessageSender {
     ) -> Result<(), Error> {
         match self.rate.slot_in_time(slot.take(), text.max_wait).await? {
             // Before it is claimed: an error leaves it queued.
-            Some(at) => {
-                let now = self.clock.now();
-                let announce = self.store.announce_text(what, &text.to, now);
-                let (announced, ()) = tokio::join!(announce, sleep(at.since(now)));
-                announced?;
-            }
+            Some(at) => sleep(at.since(self.clock.now())).await,
             // Later messages, which may be codes, do not wait for this one.
             None => return Ok(self.store.leave_to_sweep(what, self.clock.now()).await?),
         }
@@ -164,13 +159,15 @@ impl MessageSender {
             }
         }
         let sent = self.sms.send(to, text, *kind, sender.as_ref()).await;
-        if let Ok(Some(message_id)) = &sent {
-            let link = || self.store.link_receipt(message_id, what, self.clock.now());
+        let message_id = sent.as_ref().ok().cloned().flatten();
+        self.conclude(claim, sent.map(drop).into()).await?;
+        if let Some(message_id) = message_id {
+            let link = || self.store.link_receipt(&message_id, what, self.clock.now());
             if let Err(failure) = retried(what, link).await {
                 tracing::warn!(%what, %failure, "the receipt of a message will not be found");
             }
         }
-        self.conclude(claim, sent.map(drop).into()).await
+        Ok(())
     }
 
     /// Counts the message of `claim` by `limit` in its first attempt: later ones send the same message, which the carrier

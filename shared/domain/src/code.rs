@@ -59,11 +59,9 @@ impl FromStr for SendMethod {
 /// How long a code is valid.
 pub const LIFE: Duration = Duration::from_secs(600);
 /// Wrong attempts after which the six digits are refused to the network they came from. Their owner can still use them
-/// elsewhere, and the link everywhere.
-pub const MAX_TRIES_PER_NETWORK: u32 = 5;
-/// Wrong attempts after which the six digits are refused everywhere: as many as an account has in a day
+/// elsewhere, and the link everywhere. All networks together have those of the account
 /// ([`limits::DIGITS`](crate::limits::DIGITS)).
-pub const MAX_TRIES: u32 = 20;
+pub const MAX_TRIES_PER_NETWORK: u32 = 5;
 
 /// A code that was sent, stored as two HMACs: one of the six digits, one of the link's long code. Using either form
 /// uses up both.
@@ -89,8 +87,6 @@ pub struct Code {
     pub by_mail: bool,
     /// First moment at which the code is no longer valid.
     pub expires_at: Instant,
-    /// Wrong attempts so far.
-    pub tries: u32,
     /// Wrong attempts by network.
     pub networks: BTreeMap<String, u32>,
 }

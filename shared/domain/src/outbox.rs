@@ -9,8 +9,8 @@ use crate::{
     registration::RegistrationNotice,
 };
 
-/// State of a message: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`. A delivery receipt turns the `SENT` and `UNKNOWN` of
-/// a text message into `DELIVERED` or `UNDELIVERED`.
+/// State of a message: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`. A delivery receipt turns the `SENT` of a text
+/// message into `DELIVERED` or `UNDELIVERED`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum State {

@@ -31,7 +31,7 @@ use crate::{
     user::User,
 };
 
-/// Most registrations for one course, active or not; each person has one.
+/// Most registrations for one course, active or not; each person has one. Requests in progress may exceed it by a few.
 pub const MAX_REGISTRATIONS: u32 = 50_000;
 /// Most registrations of one person for one course, one after the other.
 pub const MAX_TIMES: u32 = 10;

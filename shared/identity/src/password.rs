@@ -65,14 +65,14 @@ impl Hasher {
         password: &SecretString,
         stored: Option<&str>,
     ) -> Result<Match, HashError> {
+        // Its output of zeros is that of no password that anyone could find.
         static DUMMY: LazyLock<String> = LazyLock::new(|| phc(&[0; 16], &[0; OUTPUT_BYTES]));
-        let readable = stored.and_then(parts);
-        let exists = readable.is_some();
-        let (params, salt, expected) = readable.or_else(|| parts(&DUMMY)).ok_or(HashError)?;
+        let stored = stored.and_then(parts).or_else(|| parts(&DUMMY));
+        let (params, salt, expected) = stored.ok_or(HashError)?;
         let outdated = (params.m_cost(), params.t_cost(), params.p_cost()) != PARAMS;
         let output = self.run(password, salt, params).await?;
         let equal = bool::from(output.ct_eq(&expected));
-        Ok(match (exists && equal, outdated) {
+        Ok(match (equal, outdated) {
             (false, _) => Match::No,
             (true, false) => Match::Yes,
             (true, true) => Match::YesOutdated,

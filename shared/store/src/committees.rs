@@ -107,7 +107,6 @@ impl Transaction {
     pub fn change_committee(&mut self, before: &Committee, after: &Committee, now: Instant) {
         let id = before.committee_id;
         let mut update = Write::at(&keys::committee(id))
-            .when("attribute_exists(pk)")
             .when_unchanged(before, after)
             .set_changed(before, after);
         if before.name_latin != after.name_latin {

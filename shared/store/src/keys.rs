@@ -61,7 +61,6 @@
 //! | `QUOTA#USER#<id>#<day>`, `QUOTA#FILES#<id>#<day>` | call: 1 unit, for files 2 in the transaction | 1,000 calls, 500 files of one user |
 //! | `RATE#<channel>` | a block of 20 messages, or a single one: 1 unit, up to 3 at the start of a sequence | 333 blocks, 6,600 messages |
 //! | `RECEIPT#<carrier's id>` | a text message and its receipt: 2 units | 500 receipts of one message |
-//! | `TEXTS#<sha-256>` | a text message: 1 unit | 1,000 messages to one number |
 //! | `SEATS#<course>` | a change of state of a registration, in a transaction: 2 units | some 80 transactions of one course, one after the other: they conflict here. The worker moves 24 people in one. Sixteen items with a share of the seats each would take sixteen times as many |
 //! | the same, number | `POST /registrations/{courseId}`: 1 unit, outside the transaction | 1,000 registrations for one course |
 //! | `COURSE#<id>#REGISTRATIONS#<state>` | page: 20 × 0.6 KB = 12 KB: 1.5 units | 2,000 pages of one course and state |
@@ -145,12 +144,11 @@
 //! | opt-outs of many recipients | stale | read again, strongly consistent, before each message is sent | `sms/single.rs::opted_out_number_is_neither_sent_to_nor_counted` |
 //! | messages of a batch, counted | stale: a message not yet, or in a former state | what is not counted counts as queued | `sms/batch.rs::batch_counters_always_add_up` |
 //! | chunk | expanded twice, lost response | its delete has a condition, and ids follow from the place | `sms/bulk.rs::chunk_becomes_messages_once_despite_crashes` |
-//! | lists in `due`, merged | stale: done work is still listed, new work not yet | conditions on `duePk` and `dueAt`; the next sweep finds it | `dispatcher.rs::concurrent_dispatchers_send_a_message_once` |
+//! | lists in `due`, merged | stale: done work is still listed, new work not yet | a condition on `dueAt`; the next sweep finds it | `dispatcher.rs::concurrent_dispatchers_send_a_message_once` |
 //! | the same | an item has an unexpected shape | it is postponed, and a dead letter after a day | `sms/turns.rs::messages_that_cannot_be_read_delay_no_other` |
 //! | claim and outcome of a message | lost response, or the process ends | UNKNOWN: it is never sent twice | `dispatcher.rs::dispatcher_killed_while_sending_leaves_message_unknown` |
 //! | `RECEIPT#` | the receipt comes before the outcome, twice, or in another order | both are written to one item: the second writer sees the other value and ends the message | `sms/receipts.rs::receipt_before_the_outcome_is_not_lost` |
-//! | the same | the process ends between its writes | the message stays claimed until its receipt is linked | `sms/receipts.rs::receipt_is_linked_despite_a_crash_in_between` |
-//! | `TEXTS#` | several texts to one number may have a receipt without a known id | only a single candidate is matched, else none | `sms/receipts.rs::receipt_without_known_id_matches_a_single_candidate` |
+//! | the same | the process ends before it writes the id | the receipt names no message: it stays SENT, or becomes UNKNOWN | `sms/receipts.rs::receipt_of_a_text_of_unknown_outcome_changes_nothing` |
 //! | `RATE#<channel>` | lost response | the slots are lost; none is given twice | `sms/rate.rs::concurrent_slots_are_evenly_spaced_and_unique` |
 //! | `PLACE#<committee>`, after the first of `BULK` | lost response; the index lags behind | places stay empty, or the committee begins a few places earlier or later | `sms/turns.rs::later_committee_takes_every_second_turn` |
 //! | data of an erased user, deleted in steps | a step is repeated, by a late record or after a failure | every write can be repeated; the due time of the step is a condition of the next one | `worker.rs::code_is_sent_within_two_turns_of_its_own_mapping` |

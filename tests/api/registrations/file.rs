@@ -1,24 +1,43 @@
 use common::ErrorCode;
-use serde_json::json;
+use serde_json::{Value, json};
+use tests::Person;
 
 use super::{Course, automatic};
 use crate::files::{fetch, uploaded_file, uploaded_only};
 
-#[tokio::test]
-async fn file_of_an_answer_is_for_its_person_and_writers() {
+/// A course that asks for a file, the question, and two people.
+async fn asking(is_required: bool) -> (Course, String, Person, Person) {
     let course = Course::with(automatic(5, 0)).await;
-    let asked = json!({ "language": "FR", "question": "Diplôme ?", "questionType": "FILE" });
+    let asked = json!({
+        "language": "FR", "question": "Diplôme ?", "questionType": "FILE", "required": is_required,
+    });
     let asked = course.ask(asked).await;
     let (member, other) = (course.world.member().await, course.world.member().await);
-    let file = json!({ "name": "diplome.txt", "contentType": "text/plain", "size": 5 });
-    let anothers = uploaded_file(&other, file.clone(), b"hallo").await;
-    let incomplete = uploaded_only(&member, file.clone(), b"hallo").await;
-    for id in [&anothers, &incomplete] {
+    (course, asked, member, other)
+}
+
+fn diploma() -> Value {
+    json!({ "name": "diplome.txt", "contentType": "text/plain", "size": 5 })
+}
+
+/// Two files that no answer of `member` may name: one of `other`, and one whose upload is not confirmed.
+async fn refused_files(member: &Person, other: &Person) -> [String; 2] {
+    [
+        uploaded_file(other, diploma(), b"hallo").await,
+        uploaded_only(member, diploma(), b"hallo").await,
+    ]
+}
+
+#[tokio::test]
+async fn file_of_an_answer_is_for_its_person_and_writers() {
+    let (course, asked, member, other) = asking(false).await;
+    let refused_files = refused_files(&member, &other).await;
+    let own = uploaded_file(&member, diploma(), b"hallo").await;
+    for id in &refused_files {
         let refused = member.post(&course.path(""), json!({ "answers": { &asked: id } })).await;
         let invalid = (format!("answers.{asked}"), ErrorCode::FileNotFound.code().to_owned());
         assert_eq!((refused.status, refused.errors()), (400, vec![invalid]));
     }
-    let own = uploaded_file(&member, file, b"hallo").await;
     let body = json!({ "answers": { &asked: own } });
     member.post(&course.path(""), body).await.expect_created();
     course.register(&other).await.expect_created();
@@ -42,30 +61,25 @@ async fn file_of_an_answer_is_for_its_person_and_writers() {
 
 #[tokio::test]
 async fn file_of_another_person_is_refused_however_the_question_is_written() {
-    let course = Course::with(automatic(5, 0)).await;
-    let asked = json!({ "language": "FR", "question": "Diplôme ?", "questionType": "FILE" });
-    let asked = course.ask(asked).await;
-    let (member, other) = (course.world.member().await, course.world.member().await);
-    let file = json!({ "name": "diplome.txt", "contentType": "text/plain", "size": 5 });
-    let anothers = uploaded_file(&other, file.clone(), b"hallo").await;
-    let incomplete = uploaded_only(&member, file.clone(), b"hallo").await;
-    let own = uploaded_file(&member, file, b"hallo").await;
+    let (course, asked, member, other) = asking(false).await;
+    let refused_files = refused_files(&member, &other).await;
+    let own = uploaded_file(&member, diploma(), b"hallo").await;
     let field = format!("answers.{asked}");
     let upper = asked.to_uppercase();
     let refused = [(field.clone(), ErrorCode::FileNotFound.code().to_owned())];
-    for id in [&anothers, &incomplete] {
+    for id in &refused_files {
         let body = json!({ "answers": { &upper: id } });
         let answer = member.post(&course.path(""), body).await;
         assert_eq!((answer.status, answer.errors()), (400, refused.to_vec()));
     }
-    let twice = json!({ "answers": { &asked: own, &upper: anothers } });
+    let twice = json!({ "answers": { &asked: own, &upper: refused_files[0] } });
     let answer = member.post(&course.path(""), twice.clone()).await;
     answer.expect_field_error(&field, ErrorCode::FieldValue);
     member.post(&course.path(""), json!({ "answers": { &upper: own } })).await.expect_created();
 
     // Neither may the person or a writer change to such a file.
     for person in [&member, &course.trainer] {
-        for id in [&anothers, &incomplete] {
+        for id in &refused_files {
             let body = json!({ "answers": { &upper: id } });
             let answer = person.put(&course.path_of(&member), body).await;
             assert_eq!((answer.status, answer.errors()), (400, refused.to_vec()));
@@ -111,14 +125,8 @@ async fn errors_of_answers_come_in_the_order_of_the_form() {
 
 #[tokio::test]
 async fn writer_opens_files_of_active_registrations_alone_and_audited() {
-    let course = Course::with(automatic(5, 0)).await;
-    let asked = json!({
-        "language": "FR", "question": "Diplôme ?", "questionType": "FILE", "required": true,
-    });
-    let asked = course.ask(asked).await;
-    let member = course.world.member().await;
-    let file = json!({ "name": "diplome.txt", "contentType": "text/plain", "size": 5 });
-    let own = uploaded_file(&member, file, b"hallo").await;
+    let (course, asked, member, _) = asking(true).await;
+    let own = uploaded_file(&member, diploma(), b"hallo").await;
     let body = json!({ "answers": { &asked: own } });
     member.post(&course.path(""), body.clone()).await.expect_created();
     let path = format!("{}/files/{asked}", course.path_of(&member));
@@ -160,14 +168,8 @@ async fn writer_opens_files_of_active_registrations_alone_and_audited() {
 
 #[tokio::test]
 async fn question_whose_file_was_deleted_is_missing_wherever_it_is_shown() {
-    let course = Course::with(automatic(5, 0)).await;
-    let asked = json!({
-        "language": "FR", "question": "Diplôme ?", "questionType": "FILE", "required": true,
-    });
-    let asked = course.ask(asked).await;
-    let member = course.world.member().await;
-    let file = json!({ "name": "diplome.txt", "contentType": "text/plain", "size": 5 });
-    let file = uploaded_file(&member, file, b"hallo").await;
+    let (course, asked, member, _) = asking(true).await;
+    let file = uploaded_file(&member, diploma(), b"hallo").await;
     let body = json!({ "answers": { &asked: file } });
     member.post(&course.path(""), body).await.expect_created();
     for missing in [json!([]), json!([asked])] {

@@ -100,7 +100,7 @@ async fn verify_mailbox(
         if !may_use(user, code) || !(is_change || is_current) {
             return Err(invalid());
         }
-        tx.use_code(CodeKind::Email, challenge, code, now);
+        tx.use_code(CodeKind::Email, challenge, code);
         if is_change {
             tx.release_email(&user.email);
             tx.reserve_email(email, user.user_id, user.committee_id);

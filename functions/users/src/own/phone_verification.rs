@@ -9,7 +9,6 @@ use common::{
     text,
 };
 use domain::{
-    Instant,
     code::{Code, CodeKind, TypedCode},
     user::User,
 };
@@ -55,7 +54,7 @@ pub(crate) async fn verify(
     let mut found = found.ok_or(ErrorCode::VerificationInvalid)?;
     let reserved = mem::take(&mut found.reserved);
     let (verified, _) = tokio::join!(
-        verify_number(&users, caller.user, &found.code, now),
+        verify_number(&users, caller.user, &found.code),
         users.store.release(reserved)
     );
     users.codes.return_unless_used(&found, &client, verified).await?;
@@ -63,19 +62,14 @@ pub(crate) async fn verify(
 }
 
 /// Uses up the code and marks the number as verified, unless the account has another number by now.
-async fn verify_number(
-    users: &Users,
-    user: User,
-    code: &Code,
-    now: Instant,
-) -> Result<User, ApiError> {
+async fn verify_number(users: &Users, user: User, code: &Code) -> Result<User, ApiError> {
     let (id, phone) = (user.user_id, user.phone.clone());
     let verify = |user: &User, tx: &mut Transaction| {
         if user.phone != phone || !may_use(user, code) {
             return Err(ErrorCode::VerificationInvalid.into());
         }
         let challenge = phone_challenge(id, &phone);
-        tx.use_code(CodeKind::Phone, challenge, code, now);
+        tx.use_code(CodeKind::Phone, challenge, code);
         Ok(user.changed(|user| user.is_phone_verified = true))
     };
     let condition_error = |_| ErrorCode::VerificationInvalid.into();

@@ -95,7 +95,7 @@ async fn replace(
         let challenge = email_challenge(&request.email);
         let event = AccountEvent::PasswordChanged { has_passkeys: after.passkeys > 0 };
         let mut tx = users.store.transaction();
-        tx.use_code(CodeKind::Reset, challenge, code, now);
+        tx.use_code(CodeKind::Reset, challenge, code);
         tx.change_password(user.user_id, old_hash.as_deref(), new_hash);
         tx.change_user(&user, &after);
         tx.forget_devices(user.user_id);

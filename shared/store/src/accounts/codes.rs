@@ -2,7 +2,7 @@
 
 use domain::{
     Instant,
-    code::{Challenge, Code, CodeKind, MAX_TRIES, MAX_TRIES_PER_NETWORK},
+    code::{Challenge, Code, CodeKind, MAX_TRIES_PER_NETWORK},
 };
 
 use crate::{Part, Store, StoreError, Transaction, keys, table::ttl, write::Write};
@@ -19,9 +19,9 @@ impl Store {
         Ok(code.filter(|code| now < code.expires_at))
     }
 
-    /// Counts an attempt from `network` at the digits of the code of `kind` for `challenge`, for the network and for all,
-    /// and returns the code. `None` when there is none, or it has expired, or its digits have had too many attempts. An
-    /// attempt is counted before it is compared, so that concurrent ones are not more than sequential ones.
+    /// Counts an attempt from `network` at the digits of the code of `kind` for `challenge`, and returns the code. `None` when
+    /// there is none, or it has expired, or its digits have had too many attempts from there. An attempt is counted before it
+    /// is compared, so that concurrent ones are not more than sequential ones.
     pub async fn count_attempt(
         &self,
         kind: CodeKind,
@@ -31,12 +31,11 @@ impl Store {
     ) -> Result<Option<Code>, StoreError> {
         let key = keys::code(kind, challenge);
         let counted = Write::at(&key)
-            .when("expiresAt > :now AND tries < :most AND (attribute_not_exists(networks.#network) OR networks.#network < :mostHere)")
-            .expression("SET networks.#network = if_not_exists(networks.#network, :zero) + :one ADD tries :one")
+            .when("expiresAt > :now AND (attribute_not_exists(networks.#network) OR networks.#network < :most)")
+            .expression("SET networks.#network = if_not_exists(networks.#network, :zero) + :one")
             .name("#network", network)
             .value(":now", &now)
-            .number(":most", MAX_TRIES)
-            .number(":mostHere", MAX_TRIES_PER_NETWORK)
+            .number(":most", MAX_TRIES_PER_NETWORK)
             .number(":zero", 0)
             .number(":one", 1);
         self.update_item(counted).await
@@ -52,7 +51,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let returned = Write::at(&keys::code(kind, challenge))
             .when("link = :link")
-            .expression("SET networks.#network = networks.#network - :one, tries = tries - :one")
+            .expression("SET networks.#network = networks.#network - :one")
             .name("#network", network)
             .text(":link", &code.link)
             .number(":one", 1);
@@ -67,14 +66,11 @@ impl Transaction {
         self.put(Part::Code, put);
     }
 
-    /// Uses up `code`, at which an attempt was counted. The condition fails (`Part::Code`) when it was used or replaced,
-    /// or has expired at `now`; of several concurrent uses exactly one succeeds.
-    pub fn use_code(&mut self, kind: CodeKind, challenge: Challenge, code: &Code, now: Instant) {
+    /// Uses up `code`, which had not expired when the request came. The condition fails (`Part::Code`) when it was used or
+    /// replaced; of several concurrent uses exactly one succeeds.
+    pub fn use_code(&mut self, kind: CodeKind, challenge: Challenge, code: &Code) {
         let key = keys::code(kind, challenge);
-        let used = Write::at(&key)
-            .when("link = :link AND expiresAt > :now")
-            .text(":link", &code.link)
-            .value(":now", &now);
+        let used = Write::at(&key).when("link = :link").text(":link", &code.link);
         self.delete(Part::Code, used);
     }
 }

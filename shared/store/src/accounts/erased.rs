@@ -107,7 +107,7 @@ impl Store {
         now: Instant,
     ) -> Result<(), StoreError> {
         let update = Write::at(&keys::user(erasure.user.user_id))
-            .when("attribute_exists(card.erasedAt) AND dueAt = :at")
+            .when("dueAt = :at")
             .expression("SET dueAt = :now, coursesLeft = :courses")
             .number(":at", erasure.due_at)
             .number(":now", now.unix_milliseconds())
@@ -120,7 +120,7 @@ impl Store {
     pub async fn finish_erasure(&self, erasure: &Erasure, now: Instant) -> Result<(), StoreError> {
         let user = &erasure.user;
         let update = Write::at(&keys::user(user.user_id))
-            .when("attribute_exists(card.erasedAt) AND dueAt = :at")
+            .when("dueAt = :at")
             .number(":at", erasure.due_at)
             .text(":default", DEFAULT_AVATAR);
         let update = if erasure.is_second_pass {

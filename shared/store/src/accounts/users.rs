@@ -143,13 +143,11 @@ impl Transaction {
         self.put_new(Part::Email, owner);
     }
 
-    /// Records at the address of `user` that they are of their committee now. The condition fails (`Part::Email`) when
-    /// another account owns the address.
+    /// Records at the address of `user` that they are of their committee now, beside a [change](Self::change_user) of the
+    /// account, whose condition fails when the address has changed.
     pub fn update_email_committee(&mut self, user: &User) {
         let update = Write::at(&keys::email(&user.email))
-            .when("userID = :id")
             .expression("SET committeeID = :committee")
-            .value(":id", &user.user_id)
             .value(":committee", &user.committee_id);
         self.update(Part::Email, update);
     }

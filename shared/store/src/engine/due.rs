@@ -126,7 +126,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let later = now.after(pause).unix_milliseconds();
         let further = self
-            .due_update(due, "duePk = :pk AND dueAt = :at AND failed.#until > :recently")
+            .due_update(due, "dueAt = :at AND failed.#until > :recently")
             .expression("SET dueAt = :later, failed.#until = :later, failed.cause = :cause")
             .name("#until", "until")
             .number(":recently", now.before(SERIES_GAP).unix_milliseconds())
@@ -135,10 +135,7 @@ impl Store {
         if let Some(FailedItem { failed }) = self.update_item(further).await? {
             if now.since(failed.since) >= MAX_RETRY_TIME {
                 let move_to_dead = self
-                    .due_update(
-                        &Due { due_at: later, ..due.clone() },
-                        "duePk = :pk AND dueAt = :at",
-                    )
+                    .due_update(&Due { due_at: later, ..due.clone() }, "dueAt = :at")
                     .expression("SET duePk = :dead, dueAt = :now")
                     .text(":dead", DueList::Dead.name())
                     .number(":now", now.unix_milliseconds());
@@ -149,7 +146,7 @@ impl Store {
         let failed =
             Failed { since: now, until: later, from: due.due_pk.clone(), cause: cause.to_owned() };
         let first = self
-            .due_update(due, "duePk = :pk AND dueAt = :at")
+            .due_update(due, "dueAt = :at")
             .expression("SET dueAt = :later, failed = :failed")
             .number(":later", later)
             .value(":failed", &failed);
@@ -178,16 +175,17 @@ impl Store {
     /// when it was no longer a dead letter.
     pub async fn revive(&self, dead_letter: &DeadLetter, now: Instant) -> Result<bool, StoreError> {
         let revive = self
-            .due_update(&dead_letter.due, "duePk = :pk AND dueAt = :at")
+            .due_update(&dead_letter.due, "dueAt = :at")
             .expression("SET duePk = :from, dueAt = :now REMOVE failed")
             .text(":from", &dead_letter.from)
             .number(":now", now.unix_milliseconds());
         self.apply(revive).await
     }
 
-    /// An update of the item of `due` under `condition`, in which `:pk` and `:at` are its key in the index.
+    /// An update of the item of `due` under `condition`, in which `:at` is the time since when it is due. Every change of what
+    /// an item waits for changes that time.
     pub(crate) fn due_update(&self, due: &Due, condition: &str) -> Write {
-        Write::at(&due.key()).when(condition).text(":pk", &due.due_pk).number(":at", due.due_at)
+        Write::at(&due.key()).when(condition).number(":at", due.due_at)
     }
 }
 

@@ -68,10 +68,12 @@ impl Write {
         self
     }
 
-    /// Adds `condition` to the condition expression.
+    /// Adds `condition` to the condition expression, if there is one.
     pub(crate) fn and(self, condition: &str) -> Self {
-        let first = self.condition.as_deref().unwrap_or_default();
-        let both = format!("{first} AND {condition}");
+        let both = match &self.condition {
+            Some(first) => format!("{first} AND {condition}"),
+            None => condition.to_owned(),
+        };
         self.when(both)
     }
 

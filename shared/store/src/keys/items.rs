@@ -123,10 +123,6 @@ items! {
         Transient "QUOTA#FILES#{id}#{day}" "QUOTA";
     "message with an id of the carrier, and its receipt" receipt(carrier_id: &str)
         Transient "RECEIPT#{carrier_id}" "RECEIPT";
-    // `message` is the partition key of the message.
-    "text that was about to be sent to a number"
-        text_to(number: &E164 = hashed(number.as_str()), at: Instant, message: &str)
-        Transient "TEXTS#{number}" "AT#{at}#{message}";
     "next free slot for a text message or a mail" rate(channel: &str) Transient "RATE#{channel}" "RATE";
     "next place of a committee in the order of messages of batches" next_place(id: CommitteeId)
         Transient "PLACE#{id}" "PLACE";

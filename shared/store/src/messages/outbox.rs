@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How long an outbox message is kept after its delivery ended.
-pub(crate) const RETENTION: Duration = Duration::from_secs(30 * 86_400);
+const RETENTION: Duration = Duration::from_secs(30 * 86_400);
 
 /// How long the stream alone may send a mail that waits for its turn: longer than the mail waits there for a slot.
 const TURN_DELAY: Duration = Duration::from_secs(5);
@@ -40,20 +40,6 @@ pub enum OutboundMessage {
     OutboxMessage(OutboxItem),
     /// A text message of a user, without its text.
     Sms(Sms),
-}
-
-/// What decides whether a message may end as `UNKNOWN`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Sending {
-    card: Status,
-    #[serde(default)]
-    attempts: u32,
-    /// When its claim expires, in Unix milliseconds.
-    due_at: Option<i64>,
-    /// The carrier's id in a receipt that came meanwhile and can only be this message's.
-    #[serde(rename = "receiptID", default)]
-    receipt_id: Option<String>,
 }
 
 /// The state alone of a message's `card`.
@@ -155,7 +141,7 @@ impl Store {
             due.due_pk.clone()
         };
         let lease = self
-            .due_update(due, "duePk = :pk AND dueAt = :at AND card.#status = :queued")
+            .due_update(due, "dueAt = :at AND card.#status = :queued")
             .expression("SET duePk = :list, dueAt = :until")
             .name("#status", "status")
             .text(":list", &list)
@@ -194,50 +180,15 @@ impl Store {
         cause: Option<Cause>,
         now: Instant,
     ) -> Result<(), StoreError> {
-        let is_claimed = |sending: &Sending| sending.attempts == attempts;
-        let mut update = moving_claimed(what, attempts, now);
-        if state == State::Unknown {
-            let Some(linked) = self.link_kept_receipt(what, is_claimed, now).await? else {
-                return Ok(());
-            };
-            update = with_receipt(update, &linked);
-        }
-        self.end_message(update, state, cause, now).await?;
-        Ok(())
+        self.end_message(moving_claimed(what, attempts, now), state, cause, now).await.map(drop)
     }
 
     /// Ends the message `what` as `UNKNOWN` if its claim has expired at `now`. Returns whether it did.
     pub async fn expire_claim(&self, what: Outbound, now: Instant) -> Result<bool, StoreError> {
-        let moment = now.unix_milliseconds();
-        let has_expired = |sending: &Sending| sending.due_at.is_some_and(|until| until <= moment);
-        let Some(linked) = self.link_kept_receipt(what, has_expired, now).await? else {
-            return Ok(false);
-        };
-        let update =
-            moving_from(what, State::Sending, "card.#status = :before AND dueAt <= :moment", now);
-        let update = with_receipt(update.number(":moment", moment), &linked);
+        let condition = "card.#status = :before AND dueAt <= :moment";
+        let update = moving_from(what, State::Sending, condition, now);
+        let update = update.number(":moment", now.unix_milliseconds());
         self.end_message(update, State::Unknown, None, now).await
-    }
-
-    /// Ends the message `what`, whose outcome is unknown, as the receipt kept with it says, before it ends as `UNKNOWN`:
-    /// when this fails, the message stays claimed and is tried again. Returns the id of the receipt, empty without one;
-    /// `None` unless the message is being sent and `is_claimed` holds.
-    async fn link_kept_receipt(
-        &self,
-        what: Outbound,
-        is_claimed: impl Fn(&Sending) -> bool,
-        now: Instant,
-    ) -> Result<Option<String>, StoreError> {
-        let found: Option<Sending> = self.get(&what.key()).await?;
-        let sending =
-            found.filter(|sending| sending.card.status == State::Sending && is_claimed(sending));
-        let Some(Sending { receipt_id, .. }) = sending else {
-            return Ok(None);
-        };
-        if let Some(receipt_id) = &receipt_id {
-            self.link_receipt(receipt_id, what, now).await?;
-        }
-        Ok(Some(receipt_id.unwrap_or_default()))
     }
 
     async fn end_message(
@@ -268,10 +219,7 @@ impl Store {
         now: Instant,
     ) -> Result<(), StoreError> {
         let update = moving_claimed(what, attempts, now)
-            // A receipt that came is another message's, since this one was not sent.
-            .expression(
-                "SET card.#status = :after, card.updatedAt = :now, dueAt = :at REMOVE receiptID",
-            )
+            .expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :at")
             .value(":after", &State::Queued)
             .number(":at", at.unix_milliseconds());
         self.apply(update).await.map(drop)
@@ -294,11 +242,6 @@ impl Store {
 fn moving_claimed(what: Outbound, attempts: u32, now: Instant) -> Write {
     let condition = "card.#status = :before AND attempts = :attempts";
     moving_from(what, State::Sending, condition, now).number(":attempts", attempts)
-}
-
-/// `update` under the further condition that no receipt came after `linked`.
-fn with_receipt(update: Write, linked: &str) -> Write {
-    update.and("(attribute_not_exists(receiptID) OR receiptID = :linked)").text(":linked", linked)
 }
 
 /// An update of `what` under `condition`, in which `:before` is `state`.

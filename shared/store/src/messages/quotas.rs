@@ -85,9 +85,5 @@ pub(crate) fn addition(key: &Key, count: u64, most: u64, now: Instant) -> Write 
 }
 
 fn subtraction(key: &Key, count: u64) -> Write {
-    Write::at(key)
-        .when("n >= :count")
-        .expression("ADD n :less")
-        .number(":count", count)
-        .number(":less", -i128::from(count))
+    Write::at(key).expression("ADD n :less").number(":less", -i128::from(count))
 }

@@ -9,7 +9,7 @@ use domain::{
     CourseId, Instant,
     course::{CourseState, CourseSummary},
     registration::{
-        Cleanup, MAX_REGISTRATIONS, Registration, RegistrationSettings, RegistrationState,
+        Cleanup, Registration, RegistrationSettings, RegistrationState,
         RegistrationState::{Confirmed, Pending, Waitlisted},
         Seats,
     },
@@ -238,8 +238,8 @@ pub(super) fn seats_moved(
         .number(":one", 1);
     let room = "(attribute_not_exists(seats) OR taken < seats)";
     match rule {
-        SeatRule::None => update,
-        SeatRule::AddedSeat => update.when("attribute_exists(seats)"),
+        // The capacity is part of the settings, which the caller replaces under a condition.
+        SeatRule::None | SeatRule::AddedSeat => update,
         SeatRule::Ending { revision } => {
             update.when("revision = :revision").number(":revision", revision)
         }
@@ -255,7 +255,7 @@ pub(super) fn seats_moved(
         }
         SeatRule::Newcomer { list_limit, revision } => {
             let update = update.when("revision = :revision").number(":revision", revision);
-            let update = match (states().next().map(|(_, to)| to), list_limit) {
+            match (states().next().map(|(_, to)| to), list_limit) {
                 (Some(Confirmed), None) => update.and(room),
                 (Some(Confirmed), Some(_)) => {
                     update.and(&format!("{room} AND waiting = :zero")).number(":zero", 0)
@@ -264,12 +264,6 @@ pub(super) fn seats_moved(
                     update.and(&format!("({room} OR waiting < :limit)")).number(":limit", limit)
                 }
                 _ => update,
-            };
-            match newcomers {
-                0 => update,
-                _ => update
-                    .and("(attribute_not_exists(registered) OR registered < :most)")
-                    .number(":most", MAX_REGISTRATIONS),
             }
         }
     }
