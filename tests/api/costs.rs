@@ -38,7 +38,12 @@ async fn endpoint_costs_match_the_snapshot() {
         std::fs::write(SNAPSHOT, &snapshot).unwrap();
     }
     let kept = std::fs::read_to_string(SNAPSHOT).unwrap();
-    assert_eq!(kept, snapshot, "`cargo dev update` writes it");
+    let only = |sign: char, these: &str, others: &str| -> String {
+        let is_only = |line: &&str| others.lines().all(|other| other != *line);
+        these.lines().filter(is_only).map(|line| format!("{sign}{line}\n")).collect()
+    };
+    let difference = only('-', &kept, &snapshot) + &only('+', &snapshot, &kept);
+    assert!(kept == snapshot, "`cargo dev update` writes it:\n{difference}");
 }
 
 /// The cost of each route.

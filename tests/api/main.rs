@@ -22,6 +22,7 @@ mod otp;
 mod passkeys;
 mod pre_traffic;
 mod preflight;
+mod races;
 mod registrations;
 mod rotation;
 mod seed;

@@ -462,7 +462,7 @@ async fn each_state_of_an_account_changes_the_operations_of_the_table() {
 
 #[tokio::test]
 async fn operation_that_needs_a_session_returns_401_without_one() {
-    let world = World::new().await;
+    let world = World::with(&[("RATE_LIMIT", "10000")]).await;
     let anonymous = world.anonymous().as_user(world.account(Profile::Member).await);
     for call in calls() {
         let answer = send(&anonymous, ("x", "x"), &call).await;

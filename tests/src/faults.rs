@@ -48,6 +48,26 @@ impl World {
         }
     }
 
+    /// The result of `request`, which another change overtakes: `change` is made after the request has read and decided, and
+    /// before its first write of DynamoDB's `operation` that contains `text`. Fails if it does not get there.
+    pub async fn overtaken<T>(
+        &self,
+        (operation, text): (&str, &str),
+        request: impl Future<Output = T>,
+        change: impl Future<Output = ()>,
+    ) -> T {
+        let hold = self.cloud().hold_next(operation, text);
+        let change = pin!(async {
+            hold.reached(1).await.expect("the request gets as far as its write");
+            change.await;
+            hold.release();
+        });
+        match select(pin!(request), change).await {
+            Either::Left(_) => panic!("the request is over without such a write"),
+            Either::Right(((), request)) => request.await,
+        }
+    }
+
     /// Waits until each fault has occurred as often as it was injected; panics after a minute.
     pub async fn faults_have_occurred(&self) {
         let occurred = async {

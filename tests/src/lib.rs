@@ -8,6 +8,7 @@
 
 mod answer;
 pub mod authenticator;
+pub mod conditions;
 mod document;
 mod faults;
 mod inbox;

@@ -21,7 +21,7 @@ use serde_json::Value;
 use store::{Setup, Store};
 use tempfile::TempDir;
 
-use crate::{PASSWORD, policies};
+use crate::{PASSWORD, conditions, policies};
 
 /// What the store does in tests with the environment variable `STRICT`, which is the seed.
 #[expect(clippy::disallowed_methods, reason = "a setting of the tests")]
@@ -50,7 +50,15 @@ pub struct World {
     pub(crate) people: Arc<AtomicU32>,
     pub(crate) committee: CommitteeId,
     /// Deleted with the last clone of this World.
-    folder: Arc<TempDir>,
+    folder: Arc<Folder>,
+}
+
+struct Folder(TempDir);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        conditions::store();
+    }
 }
 
 impl World {
@@ -74,6 +82,7 @@ impl World {
     }
 
     async fn of(cloud: Cloud, folder: TempDir, settings: &[(&str, &str)]) -> Self {
+        conditions::start();
         let mut all = LocalSettings::default();
         all.with_new_keys().find(&cloud).set("PUBLIC_URL", "https://front.example.org");
         // High, so that no test waits for a sending slot.
@@ -82,7 +91,7 @@ impl World {
         for (name, value) in settings {
             all.set(name, *value);
         }
-        let setup = own_setup(&all, Clock::default());
+        let setup = own_setup(&all, cloud.clock());
         home::bootstrap(&setup, "admin@example.org", &PASSWORD.into())
             .await
             .expect("the bootstrap succeeds");
@@ -102,7 +111,7 @@ impl World {
             consumers,
             people: Arc::default(),
             committee,
-            folder: Arc::new(folder),
+            folder: Arc::new(Folder(folder)),
         }
     }
 
@@ -182,7 +191,7 @@ impl World {
 
     /// The folder of the cloud.
     pub fn folder(&self) -> &Path {
-        self.folder.path()
+        self.folder.0.path()
     }
 
     /// The handler of the local pages below `/_local`.

@@ -64,6 +64,7 @@ pub struct Cloud {
     key: AccessKey,
     /// For S3 alone: its id is public, because presigned forms and links contain it.
     files_key: AccessKey,
+    clock: Clock,
     database: Database,
     tables: StrictTables,
     parameters: Parameters,
@@ -126,7 +127,8 @@ impl Cloud {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
         let (parameters, guard) = (Parameters::default(), Authorizer::default());
-        let tables = StrictTables::new(database.clone());
+        let clock = Clock::default();
+        let tables = StrictTables::new(database.clone(), clock.clone());
         let service = CloudEndpoint {
             key: key.clone(),
             files_key: files_key.clone(),
@@ -137,7 +139,7 @@ impl Cloud {
             folder: files.to_owned(),
             files_lock: tokio::sync::Mutex::default(),
             recorder: recorder.clone(),
-            clock: Clock::default(),
+            clock: clock.clone(),
             faults: faults.clone(),
             holds: holds.clone(),
             guard: guard.clone(),
@@ -152,6 +154,7 @@ impl Cloud {
             endpoint,
             key,
             files_key,
+            clock,
             database,
             tables,
             parameters,
@@ -185,6 +188,11 @@ impl Cloud {
     /// The value of the SSM parameter `name`.
     pub fn parameter(&self, name: &str) -> Option<String> {
         self.parameters.get(name)
+    }
+
+    /// The clock of this cloud, which the functions share.
+    pub fn clock(&self) -> Clock {
+        self.clock.clone()
     }
 
     /// The recorder of sent mails and text messages.
@@ -247,7 +255,12 @@ impl Cloud {
 
     /// Holds back the requests of a DynamoDB `operation`, such as `TransactWriteItems`, until it is released.
     pub fn hold(&self, operation: &str) -> Hold {
-        self.holds.hold(operation)
+        self.holds.hold(operation, "", usize::MAX)
+    }
+
+    /// As [`hold`](Self::hold), for the next request alone whose body contains `text`.
+    pub fn hold_next(&self, operation: &str, text: &str) -> Hold {
+        self.holds.hold(operation, text, 1)
     }
 
     /// Sets what DynamoDB may do and this store does not do by itself.

@@ -27,7 +27,7 @@ use tokio::{
 use tower::ServiceExt;
 
 use crate::{
-    REFUSED,
+    REFUSED, conditions,
     connections::next_connection,
     faults::{Fault, Faults, Mode, Service},
     guard::{self, Authorizer, COPY_SOURCE},
@@ -224,7 +224,7 @@ impl CloudEndpoint {
         operation: &str,
         body: &Bytes,
     ) -> Result<Response<Full<Bytes>>, Dropped> {
-        self.holds.pass(operation).await;
+        self.holds.pass(operation, body).await;
         if self.faults.throttles_hot(|| self.tables.is_hot(operation, body)) {
             return Ok(tables::throttled(operation, body, tables::PARTITION_LIMIT));
         }
@@ -308,16 +308,25 @@ impl CloudEndpoint {
             Method::DELETE => "Delete",
             _ => "Get",
         };
-        let fault = self.faults.inject_fault(Service::S3, &format!("{verb}Object"));
+        let operation = format!("{verb}Object");
+        self.holds.pass(&operation, request.uri().path().as_bytes()).await;
+        let fault = self.faults.inject_fault(Service::S3, &operation);
         let refuses = fault
             .as_ref()
             .is_some_and(|fault| matches!(fault.mode, Mode::Throttle | Mode::Refuse | Mode::Error));
-        let response =
-            if refuses { Response::new(Full::default()) } else { self.stored(request).await? };
+        let response = if refuses {
+            Response::new(Full::default())
+        } else {
+            self.stored(verb, request).await?
+        };
         self.with_fault(fault, || response, s3_error, ["SlowDown", "InternalError"]).await
     }
 
-    async fn stored(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
+    async fn stored(
+        &self,
+        verb: &str,
+        request: Request<Bytes>,
+    ) -> Result<Response<Full<Bytes>>, Dropped> {
         // The key of an object is the path of its file, which must not lead out of the folder.
         if request.uri().path().split('/').any(|part| part == "..") {
             return Ok(s3_error("InvalidURI", StatusCode::BAD_REQUEST));
@@ -327,7 +336,11 @@ impl CloudEndpoint {
         let must_be_new = request.headers().contains_key(COPY_SOURCE)
             && request.headers().contains_key(header::IF_NONE_MATCH);
         let path = request.uri().path().trim_start_matches('/');
-        if must_be_new && self.folder.join(path).exists() {
+        let is_taken = must_be_new && self.folder.join(path).exists();
+        if must_be_new {
+            conditions::count_file(verb, "if-none-match", !is_taken);
+        }
+        if is_taken {
             return Ok(s3_error("PreconditionFailed", StatusCode::PRECONDITION_FAILED));
         }
         let body = if request.method() == Method::POST {
@@ -335,6 +348,9 @@ impl CloudEndpoint {
         } else {
             Full::new(request.body().clone()).boxed()
         };
+        let names = ["if-match", "x-amz-copy-source-if-match"];
+        let has = |name: &&str| request.headers().contains_key(*name);
+        let conditional: Vec<&str> = names.into_iter().filter(has).collect();
         let response = self
             .files
             .clone()
@@ -342,6 +358,9 @@ impl CloudEndpoint {
             .await
             .map_err(|error| format!("{error:?}"))?;
         let (parts, body) = response.into_parts();
+        for name in conditional {
+            conditions::count_file(verb, name, parts.status != StatusCode::PRECONDITION_FAILED);
+        }
         Ok(Response::from_parts(
             parts,
             Full::new(body.collect().await.map_err(|error| error.to_string())?.to_bytes()),

@@ -1,7 +1,10 @@
 //! Holding requests back, so that tests of concurrent requests know that these stand side by side.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -19,28 +22,42 @@ pub(crate) struct Holds(Arc<Mutex<Option<Held>>>);
 #[derive(Clone)]
 struct Held {
     operation: String,
+    /// What the body of a request contains.
+    text: String,
+    /// How many requests may still be held back.
+    left: Arc<AtomicUsize>,
     /// Each waiting request has a receiver.
     is_released: watch::Sender<bool>,
 }
 
-/// Holds back the requests of one DynamoDB operation until it is released or dropped.
+/// Holds back requests of one DynamoDB operation until it is released or dropped.
 pub struct Hold {
     holds: Holds,
     held: Held,
 }
 
 impl Holds {
-    /// Holds back the requests of `operation` from now on, in place of an earlier hold.
-    pub(crate) fn hold(&self, operation: &str) -> Hold {
-        let held = Held { operation: operation.to_owned(), is_released: watch::Sender::default() };
+    /// Holds back the next `most` requests of `operation` whose body contains `text`, in place of an earlier hold.
+    pub(crate) fn hold(&self, operation: &str, text: &str, most: usize) -> Hold {
+        let held = Held {
+            operation: operation.to_owned(),
+            text: text.to_owned(),
+            left: Arc::new(AtomicUsize::new(most)),
+            is_released: watch::Sender::default(),
+        };
         *self.lock() = Some(held.clone());
         Hold { holds: self.clone(), held }
     }
 
-    /// Waits while `operation` is held back.
-    pub(crate) async fn pass(&self, operation: &str) {
-        let held = self.lock().clone().filter(|held| held.operation == operation);
-        if let Some(held) = held {
+    /// Waits while the request is held back.
+    pub(crate) async fn pass(&self, operation: &str, body: &[u8]) {
+        let is_meant = |held: &Held| {
+            held.operation == operation && String::from_utf8_lossy(body).contains(&held.text)
+        };
+        let held = self.lock().clone().filter(is_meant);
+        let one_less = |left: usize| left.checked_sub(1);
+        let (set, get) = (Ordering::Relaxed, Ordering::Relaxed);
+        if let Some(held) = held.filter(|held| held.left.fetch_update(set, get, one_less).is_ok()) {
             let _ = held.is_released.subscribe().wait_for(|is_released| *is_released).await;
         }
     }

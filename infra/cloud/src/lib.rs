@@ -2,6 +2,7 @@
 //! with another endpoint and contain no code for it.
 
 mod cloud;
+pub mod conditions;
 mod connections;
 pub mod faults;
 mod gate;

@@ -5,7 +5,7 @@
 
 mod heat;
 mod held;
-mod item_key;
+pub(crate) mod item_key;
 mod replica;
 mod torn;
 mod units;
@@ -20,11 +20,12 @@ use bytes::Bytes;
 use dynoxide::Database;
 use http::Response;
 use http_body_util::{BodyExt, Collected, Full};
+use runtime::Clock;
 use serde_json::{Map, Value, json};
 
 pub use self::{heat::Heat, units::Units};
 use crate::{
-    LocalError,
+    LocalError, conditions,
     faults::{Fault, Mode},
     random::SeededRandom,
     strict::{
@@ -83,6 +84,7 @@ impl Strictness {
 #[derive(Clone)]
 pub(crate) struct StrictTables {
     database: Database,
+    clock: Clock,
     held: HeldItems,
     state: Arc<Mutex<State>>,
 }
@@ -103,7 +105,7 @@ struct State {
 }
 
 impl StrictTables {
-    pub(crate) fn new(database: Database) -> Self {
+    pub(crate) fn new(database: Database, clock: Clock) -> Self {
         let state = State {
             strictness: Strictness::default(),
             replica: None,
@@ -114,7 +116,7 @@ impl StrictTables {
             units: Units::default(),
             random: SeededRandom::new(0),
         };
-        Self { database, held: HeldItems::default(), state: Arc::new(Mutex::new(state)) }
+        Self { database, clock, held: HeldItems::default(), state: Arc::new(Mutex::new(state)) }
     }
 
     /// Sets the behaviours for the following requests.
@@ -165,9 +167,11 @@ impl StrictTables {
     ) -> Response<Full<Bytes>> {
         let body = units::with_reported_capacity(body);
         let response = self.execute(operation, &body, fault, lag).await;
-        let (units, response) = units::consumed(operation, response).await;
-        self.state().units += units;
-        response
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
+        self.state().units += units::consumed(operation, parts.status, &body);
+        conditions::count_read(operation, &body, self.clock.now());
+        Response::from_parts(parts, Full::new(body))
     }
 
     /// As [`answer`](Self::answer) to a read, and whether `fault` has changed what is found: it was there neither when the

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use common::{ErrorCode, Message};
+use domain::code::CodeKind;
+use identity::code::email_challenge;
 use serde_json::{Value, json};
+use store::CommitOutcome;
 use tests::{Answer, PASSWORD, Person, World};
 
 const EMAIL: &str = "admin@example.org";
@@ -48,6 +51,38 @@ async fn twenty_wrong_digits_a_day_refuse_those_of_all_codes_of_an_account() {
     let pending = world.anonymous().with_token(asked["token"].as_str().unwrap());
     let answer = pending.get(&format!("/auth/passwordless?code={digits}")).await;
     answer.expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
+async fn five_wrong_digits_refuse_those_of_a_code_to_their_network_alone() {
+    let world = World::new().await;
+    world.anonymous().ask_to_reset(EMAIL, "email").await;
+    let code = world.mailed_code(EMAIL).await;
+    let (attacker, owner) = (world.anonymous(), world.anonymous());
+    for _ in 0..5 {
+        reset(&attacker, &wrong(&code)).await.expect_error(ErrorCode::ResetCodeInvalid);
+    }
+    reset(&attacker, &code).await.expect_error(ErrorCode::ResetCodeInvalid);
+    reset(&owner, &code).await.expect_ok();
+}
+
+/// Who could copy a code from one item to another would know its digits.
+#[tokio::test]
+async fn code_copied_to_another_account_is_wrong_there() {
+    let (world, member) = World::with_member().await;
+    let email = member.user().email.clone();
+    world.anonymous().ask_to_reset(&email, "email").await;
+    let digits = world.mailed_code(email.as_str()).await;
+    let (store, now) = (&world.setup().store, world.clock().now());
+    let own = email_challenge(&email);
+    let mut copied = store.code(CodeKind::Reset, own, now).await.unwrap().unwrap();
+    let admin = world.admin().await;
+    (copied.user_id, copied.epoch) = (admin.user().user_id, admin.user().epoch);
+    let mut tx = store.transaction();
+    tx.put_code(CodeKind::Reset, email_challenge(&admin.user().email), &copied);
+    assert_eq!(tx.commit().await.unwrap(), CommitOutcome::Committed);
+    let answer = reset(&world.anonymous(), &digits).await;
+    answer.expect_error(ErrorCode::ResetCodeInvalid);
 }
 
 #[tokio::test]

@@ -60,6 +60,19 @@ async fn each_caller_sees_the_courses_they_may_read() {
 }
 
 #[tokio::test]
+async fn drafts_of_a_former_committee_are_not_listed() {
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
+    draft(&trainer, "former").await;
+    let elsewhere = world.another_committee("Ailleurs", true).await;
+    let moved = world.changed_account(trainer.user(), |user| user.committee_id = elsewhere).await;
+    let trainer = world.signed_in(moved).await;
+    draft(&trainer, "present").await;
+    for path in ["/courses/committee", "/courses/committee?state=DRAFT"] {
+        assert_eq!(titles(&trainer.get(path).await.expect_ok()), ["present"]);
+    }
+}
+
+#[tokio::test]
 async fn list_is_sorted_by_last_change_and_pages_are_complete() {
     let (world, admin) = World::with_person(Profile::CommitteeAdmin).await;
     let mut expected = Vec::new();

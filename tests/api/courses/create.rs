@@ -61,6 +61,19 @@ async fn rules_beyond_the_schema_are_reported() {
 }
 
 #[tokio::test]
+async fn price_has_the_decimals_of_its_currency_at_most() {
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
+    for (currency, right, wrong) in
+        [("TND", 9.999, 9.9999), ("EUR", 9.99, 9.999), ("JPY", 9.0, 9.5), ("KWD", 9.999, 9.9999)]
+    {
+        let course = |price| json!({ "courseTitle": "x", "currency": currency, "price": price });
+        trainer.post("/courses", course(right)).await.expect_success(Message::CourseCreated);
+        let refused = trainer.post("/courses", course(wrong)).await;
+        refused.expect_field_error("price", ErrorCode::FieldFormat);
+    }
+}
+
+#[tokio::test]
 async fn price_is_never_rounded() {
     let (_, trainer) = World::with_person(Profile::Trainer).await;
     let send = |price: &str| {

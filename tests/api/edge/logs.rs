@@ -5,8 +5,11 @@ use std::{cell::RefCell, io, sync::Once, time::Duration};
 use cloud::faults::{Fault, Mode, Service};
 use common::ErrorCode;
 use data_encoding::BASE64URL_NOPAD;
+use domain::Profile;
 use serde_json::{Value, json};
-use tests::{Authenticator, PASSWORD, World, authenticator::begin, expect_fields};
+use tests::{
+    Authenticator, NewPerson, PASSWORD, TotpApp, World, authenticator::begin, expect_fields,
+};
 use tracing::{Level, callsite, subscriber};
 use tracing_subscriber::{
     filter::dynamic_filter_fn,
@@ -14,7 +17,10 @@ use tracing_subscriber::{
     layer::{Layer, SubscriberExt},
 };
 
-use crate::registrations::{Course, automatic};
+use crate::{
+    files::uploaded_file,
+    registrations::{Course, automatic},
+};
 
 thread_local! {
     static LINES: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
@@ -212,6 +218,61 @@ async fn secrets_and_addresses_are_never_logged() {
         assert!(!text.contains(secret), "{secret} in {text}");
     }
     assert!(text.lines().count() > 6);
+}
+
+#[tokio::test]
+async fn codes_links_secrets_of_apps_and_texts_are_never_logged() {
+    let world = World::new().await;
+    let person = NewPerson::with(Profile::SuperAdmin).with_phone("216", "20123456");
+    let user = world.account(person).await;
+    let email = user.email.as_str();
+    let lines = capture();
+    let requested = world.anonymous().ask_to_sign_in(email, "email").await;
+    let token = requested["token"].as_str().unwrap();
+    let (code, link) = (world.mailed_code(email).await, world.mailed_link(email).await);
+    let person = world.anonymous().with_token(token);
+    world.inject(Mode::Refuse);
+    person.get(&format!("/auth/passwordless?code={code}")).await;
+    world.clear_faults();
+    person.get(&format!("/auth/passwordless?code={code}")).await.expect_ok();
+    world.clock().advance(Duration::from_secs(60));
+    world.anonymous().ask_to_sign_in(email, "sms").await;
+    let texted = world.texted_code("+21620123456").await;
+    person.get(&format!("/auth/passwordless?code={texted}")).await;
+
+    let admin = world.signed_in(user.clone()).await;
+    let generated = admin.get("/otp/generate").await.json();
+    let app = TotpApp::enrolled_by(&world, &admin).await;
+    let step = world.anonymous().login(email, PASSWORD).await.json()["token"].clone();
+    let step = world.anonymous().with_token(step.as_str().unwrap());
+    let recovery = &app.recovery_codes[0];
+    step.post("/otp/verify", json!({ "recoveryCode": recovery })).await.expect_created();
+    let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
+    let id = uploaded_file(&admin, file, b"hallo").await;
+    let url = admin.get(&format!("/files/{id}")).await.json()["file"]["url"].clone();
+    let signature = url.as_str().unwrap().split("X-Amz-Signature=").nth(1).unwrap().to_owned();
+    world.inject_fault_in(Service::Sns, Fault::new(Mode::Silent).times(1));
+    for to in ["+21620123456", "+21620123457"] {
+        let text = json!({ "to": to, "message": "rendez-vous secret" });
+        admin.post("/sms/single", text).await.expect_ok();
+    }
+    world.deliver().await;
+
+    let text = lines.text();
+    let is_logged = |secret: &str| {
+        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+        words.clone().any(|word| word == secret)
+    };
+    let ascii = generated["otpAscii"].as_str().unwrap();
+    let base32 = generated["otpBase32"].as_str().unwrap();
+    let signature = signature.split('&').next().unwrap();
+    for secret in [&code, &texted, &link, &app.code(&world), ascii, base32, signature] {
+        assert!(!is_logged(secret), "{secret} in {text}");
+    }
+    for secret in ["rendez-vous", recovery, token, "20123456"] {
+        assert!(!text.contains(secret), "{secret} in {text}");
+    }
+    assert!(text.lines().count() > 20);
 }
 
 #[tokio::test]

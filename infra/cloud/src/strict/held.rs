@@ -10,9 +10,10 @@ use bytes::Bytes;
 use dynoxide::Database;
 use http::Response;
 use http_body_util::Full;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{
+    conditions::fails,
     strict::item_key::{ItemKey, parts},
     tables,
 };
@@ -90,35 +91,7 @@ pub(crate) fn cancelled(
     )
 }
 
-/// Evaluates the condition of `part` in a transaction that checks it alone.
+/// Whether `part` has a condition that fails.
 fn is_condition_failed(database: &Database, part: &Value) -> bool {
-    let Some(condition) = part["ConditionExpression"].as_str() else {
-        return false;
-    };
-    let mut check = json!({ "TableName": part["TableName"], "ConditionExpression": condition });
-    check["Key"] = if part["Key"].is_null() {
-        json!({ "pk": part["Item"]["pk"], "sk": part["Item"]["sk"] })
-    } else {
-        part["Key"].clone()
-    };
-    // DynamoDB rejects names and values that no expression uses.
-    for field in ["ExpressionAttributeNames", "ExpressionAttributeValues"] {
-        let all = part[field].as_object().into_iter().flatten();
-        let used: Map<String, Value> = all
-            .filter(|(name, _)| is_used(condition, name))
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        if !used.is_empty() {
-            check[field] = used.into();
-        }
-    }
-    let body = json!({ "TransactItems": [{ "ConditionCheck": check }] });
-    let body = Bytes::from(body.to_string());
-    !tables::answer(database, "TransactWriteItems", &body).status().is_success()
-}
-
-/// Whether the placeholder `name` is a word of `expression`.
-fn is_used(expression: &str, name: &str) -> bool {
-    let is_part = |letter: char| letter.is_alphanumeric() || "_#:".contains(letter);
-    expression.split(|letter| !is_part(letter)).any(|word| word == name)
+    part["ConditionExpression"].as_str().is_some_and(|condition| fails(database, part, condition))
 }

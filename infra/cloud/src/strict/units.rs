@@ -3,8 +3,7 @@
 use std::ops::{AddAssign, Sub};
 
 use bytes::Bytes;
-use http::Response;
-use http_body_util::{BodyExt, Full};
+use http::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -49,21 +48,15 @@ struct Reported {
     consumed: Value,
 }
 
-/// What `operation` with this response consumed.
-pub(crate) async fn consumed(
-    operation: &str,
-    response: Response<Full<Bytes>>,
-) -> (Units, Response<Full<Bytes>>) {
-    let (parts, body) = response.into_parts();
-    let Ok(body) = body.collect().await.map(|body| body.to_bytes());
-    let Reported { consumed } = serde_json::from_slice(&body).unwrap_or_default();
+/// What `operation` consumed, whose response has this status and body.
+pub(crate) fn consumed(operation: &str, status: StatusCode, body: &[u8]) -> Units {
+    let Reported { consumed } = serde_json::from_slice(body).unwrap_or_default();
     let tables = consumed.as_array().map_or(std::slice::from_ref(&consumed), Vec::as_slice);
     let units = tables.iter().filter_map(|table| table["CapacityUnits"].as_f64()).sum();
     let is_read = ["Query", "GetItem", "BatchGetItem", "TransactGetItems"].contains(&operation);
-    let units = match (is_read, parts.status.is_success()) {
+    match (is_read, status.is_success()) {
         (true, _) => Units { reads: units, writes: 0.0 },
         (false, true) => Units { reads: 0.0, writes: units },
         (false, false) => Units { reads: 0.0, writes: 1.0 },
-    };
-    (units, Response::from_parts(parts, Full::new(body)))
+    }
 }

@@ -1,0 +1,305 @@
+//! Decisions about seats that another change overtakes: they were made by what was read, and are written after it.
+
+use common::{ErrorCode, Message};
+use domain::CourseId;
+use serde_json::{Value, json};
+use store::{CommitOutcome, Part, SeatRule};
+use tests::{Answer, Person};
+
+use super::{Course, DAY, automatic, subjects};
+
+impl Course {
+    /// The answer to `request`, before whose transaction `change` is made.
+    async fn overtaken(
+        &self,
+        request: impl Future<Output = Answer>,
+        change: impl Future<Output = ()>,
+    ) -> Answer {
+        let seats = format!("SEATS#{}", self.id);
+        self.world.overtaken(("TransactWriteItems", &seats), request, change).await
+    }
+
+    async fn decide(&self, decision: &str, person: &Person, body: Value) -> Answer {
+        let path = format!("{}/{decision}", self.path_of(person));
+        self.trainer.post(&path, body).await
+    }
+
+    async fn cancel(&self, person: &Person) {
+        person.post(&format!("{}/cancel", self.path_of(person)), json!({})).await.expect_ok();
+    }
+}
+
+fn manual(capacity: u32, waitlist_limit: u32) -> Value {
+    json!({ "mode": "MANUAL", "capacity": capacity, "waitlistLimit": waitlist_limit })
+}
+
+fn state(answer: &Answer) -> Value {
+    answer.json()["registration"]["state"].clone()
+}
+
+#[tokio::test]
+async fn person_who_registers_in_two_tabs_is_registered_once() {
+    let course = Course::with(automatic(5, 5)).await;
+    let member = course.world.member().await;
+    let other = async {
+        course.register(&member).await.expect_created();
+    };
+    let answer = course.overtaken(course.register(&member), other).await;
+    answer.expect_success(Message::AlreadyRegistered);
+    assert_eq!(course.counts().await, [0, 0, 1]);
+    // Also without the mail, whose identifier is that of the registration.
+    let store = &course.world.setup().store;
+    let id = CourseId::or_none(&course.id);
+    let made = store.registration(id, member.user().user_id).await.unwrap().unwrap();
+    let mut tx = store.transaction();
+    tx.move_registrations(id, &[(None, &made)], SeatRule::None, u64::MAX);
+    assert_eq!(tx.commit().await.unwrap(), CommitOutcome::ConditionFailed(Part::Registration));
+}
+
+#[tokio::test]
+async fn registration_cancelled_by_both_at_once_is_cancelled_and_told_once() {
+    let course = Course::with(automatic(5, 5)).await;
+    let (member, _) = course.registered().await;
+    course.world.deliver().await;
+    let by_writer = async {
+        course.decide("cancel", &member, json!({})).await.expect_ok();
+    };
+    let path = format!("{}/cancel", course.path_of(&member));
+    let answer = course.overtaken(member.post(&path, json!({})), by_writer).await;
+    assert_eq!(answer.json()["registration"]["cancelledBy"], "COMMITTEE");
+    let history = course.seen(&member).await["history"].clone();
+    assert_eq!(history.as_array().unwrap().len(), 2, "{history}");
+    assert_eq!(course.counts().await, [0, 0, 0]);
+    assert_eq!(subjects(&course.world, &member).await.len(), 2);
+}
+
+/// Each way in which a newcomer or an approved person gets a place, once with settings that changed meanwhile.
+#[tokio::test]
+async fn settings_changed_meanwhile_decide_about_who_registers_or_is_approved() {
+    for (is_full, mode, expected) in [
+        (false, automatic as fn(u32, u32) -> Value, "CONFIRMED"),
+        (true, automatic, "WAITLISTED"),
+        (false, manual, "PENDING"),
+    ] {
+        let course = Course::with(automatic(1, 9)).await;
+        if is_full {
+            course.registered().await;
+        }
+        course.set(mode(1, 9)).await.expect_ok();
+        let set = async {
+            course.set(mode(2, 0)).await.expect_ok();
+        };
+        let member = course.world.member().await;
+        let answer = course.overtaken(course.register(&member), set).await;
+        let expected = if is_full { "CONFIRMED" } else { expected };
+        assert_eq!(state(&answer), expected);
+    }
+    for is_full in [false, true] {
+        let course = Course::with(manual(1, 9)).await;
+        let (first, _) = course.registered().await;
+        let (second, _) = course.registered().await;
+        if is_full {
+            course.decide("approve", &first, json!({})).await.expect_ok();
+        }
+        let set = async {
+            course.set(manual(2, 0)).await.expect_ok();
+        };
+        let approve = course.decide("approve", &second, json!({}));
+        assert_eq!(state(&course.overtaken(approve, set).await), "CONFIRMED");
+    }
+}
+
+#[tokio::test]
+async fn last_seat_and_place_taken_meanwhile_are_given_to_one_person() {
+    // By approval: the last seat, and the last place on the list.
+    for is_full in [false, true] {
+        let course = Course::with(manual(1, 1)).await;
+        let mut people = Vec::new();
+        for _ in 0..3 {
+            people.push(course.registered().await.0);
+        }
+        if is_full {
+            course.decide("approve", &people[2], json!({})).await.expect_ok();
+        }
+        let other = async {
+            course.decide("approve", &people[1], json!({})).await.expect_ok();
+        };
+        let approve = course.decide("approve", &people[0], json!({}));
+        let answer = course.overtaken(approve, other).await;
+        match is_full {
+            false => assert_eq!(state(&answer), "WAITLISTED"),
+            true => answer.expect_error(ErrorCode::CourseFull),
+        }
+    }
+    // After the start, when there is no list.
+    let mut settings = automatic(1, 9);
+    let course = Course::with(settings.clone()).await;
+    let end = course.world.clock().now().after(DAY * 11);
+    settings["closesAt"] = json!(end.before(DAY / 2));
+    course.set(settings).await.expect_ok();
+    course.world.clock().advance(DAY * 10);
+    let people = [course.world.member().await, course.world.member().await];
+    let other = async {
+        course.register(&people[1]).await.expect_created();
+    };
+    let answer = course.overtaken(course.register(&people[0]), other).await;
+    answer.expect_error(ErrorCode::CourseFull);
+}
+
+#[tokio::test]
+async fn settings_changed_meanwhile_decide_about_who_registers_after_the_start() {
+    let mut settings = automatic(1, 9);
+    let course = Course::with(settings.clone()).await;
+    settings["closesAt"] = json!(course.world.clock().now().after(DAY * 11).before(DAY / 2));
+    course.set(settings.clone()).await.expect_ok();
+    course.world.clock().advance(DAY * 10);
+    let trainer = course.world.signed_in(course.trainer.user().clone()).await;
+    let close = async {
+        settings["mode"] = json!("NONE");
+        trainer.put(&course.path("/settings"), settings).await.expect_ok();
+    };
+    let member = course.world.member().await;
+    let answer = course.overtaken(course.register(&member), close).await;
+    answer.expect_error(ErrorCode::RegistrationDisabled);
+}
+
+/// A seat becomes free while a person waits for it: it is theirs, not the newcomer's who has read that nobody waits.
+#[tokio::test]
+async fn person_who_began_to_wait_meanwhile_is_not_passed() {
+    let course = Course::with(automatic(1, 9)).await;
+    let newcomer = course.world.member().await;
+    let other = async {
+        let (first, _) = course.registered().await;
+        course.registered().await;
+        course.cancel(&first).await;
+    };
+    let answer = course.overtaken(course.register(&newcomer), other).await;
+    assert_eq!(state(&answer), "WAITLISTED");
+
+    let course = Course::with(manual(1, 9)).await;
+    let mut people = Vec::new();
+    for _ in 0..3 {
+        people.push(course.registered().await.0);
+    }
+    let other = async {
+        for person in &people[..2] {
+            course.decide("approve", person, json!({})).await.expect_ok();
+        }
+        course.cancel(&people[0]).await;
+    };
+    let approve = course.decide("approve", &people[2], json!({}));
+    assert_eq!(state(&course.overtaken(approve, other).await), "WAITLISTED");
+}
+
+#[tokio::test]
+async fn settings_or_seats_changed_meanwhile_decide_about_promotion() {
+    let seat_added = |course: &Course, person: &Person| {
+        let (path, trainer) =
+            (format!("{}/approve", course.path_of(person)), course.trainer.clone());
+        async move {
+            let approved = trainer.post(&path, json!({ "addSeat": true })).await;
+            approved.expect_ok();
+        }
+    };
+    for is_edit in [true, false] {
+        let course = Course::with(automatic(1, 9)).await;
+        let mut people = Vec::new();
+        for _ in 0..3 {
+            people.push(course.registered().await.0);
+        }
+        course.world.deliver().await;
+        course.cancel(&people[0]).await;
+        let deliver = course.world.deliver();
+        let seats = format!("SEATS#{}", course.id);
+        let of_seats = ("TransactWriteItems", &*seats);
+        if is_edit {
+            let edit = async {
+                course.set(automatic(0, 9)).await.expect_ok();
+            };
+            course.world.overtaken(of_seats, deliver, edit).await;
+            assert_eq!(course.counts().await, [0, 2, 0], "there is no seat any more");
+        } else {
+            // Who gets the added seat has taken the free one, by the counters that the worker read.
+            let added = seat_added(&course, &people[2]);
+            course.world.overtaken(of_seats, deliver, added).await;
+            course.world.deliver().await;
+            assert_eq!(course.counts().await, [0, 0, 2]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn seats_that_changed_meanwhile_stay_due() {
+    let course = Course::with(automatic(1, 9)).await;
+    course.registered().await;
+    course.world.deliver().await;
+    let store = &course.world.setup().store;
+    let id = CourseId::or_none(&course.id);
+    let due_at = || {
+        let items = course.world.items_of(&format!("SEATS#{}", course.id));
+        let seats = items.into_iter().find(|item| item["sk"]["S"] == "SEATS").unwrap();
+        seats["dueAt"]["N"].clone()
+    };
+    let read = store.seats(id).await.unwrap();
+    course.registered().await;
+    let due = due_at();
+    let later = course.world.clock().now().after(DAY);
+    store.reschedule_seats(id, &read, Some(later), None).await.unwrap();
+    store.reschedule_seats(id, &read, None, None).await.unwrap();
+    assert_eq!(due_at(), due);
+}
+
+#[tokio::test]
+async fn nobody_is_promoted_once_the_course_has_started() {
+    let course = Course::with(automatic(1, 9)).await;
+    let (first, _) = course.registered().await;
+    let (second, _) = course.registered().await;
+    course.world.deliver().await;
+    let path = format!("/courses/{}", course.id);
+    let mut begun = course.trainer.get(&path).await.expect_ok()["course"].clone();
+    begun["startAt"] = json!(course.world.clock().now().before(DAY));
+    course.trainer.put(&path, begun).await.expect_success(Message::CourseUpdated);
+    course.decide("cancel", &first, json!({})).await.expect_ok();
+    // The start may be a mistake: for ten minutes nobody who waits loses their place.
+    course.world.deliver().await;
+    course.world.sweep().await;
+    assert_eq!(course.state(&second).await, "WAITLISTED");
+}
+
+#[tokio::test]
+async fn course_for_which_people_wait_or_ask_is_not_archived() {
+    for settings in [automatic(0, 5), manual(1, 0)] {
+        let course = Course::with(settings).await;
+        course.registered().await;
+        let archived = course.trainer.delete(&format!("/courses/{}", course.id)).await;
+        archived.expect_error(ErrorCode::CourseHasRegistrations);
+    }
+}
+
+/// A read of registration and answers is not isolated from a change of both: the registration may be newer.
+#[tokio::test]
+async fn answers_read_before_others_were_stored_do_not_replace_them() {
+    let course = Course::with(automatic(5, 0)).await;
+    let asked = json!({ "language": "FR", "question": "Ville ?", "questionType": "SHORT_REPLY" });
+    let asked = course.ask(asked).await;
+    let (member, _) = course.registered().await;
+    let id = CourseId::or_none(&course.id);
+    let (store, person) = (&course.world.setup().store, member.user().user_id);
+    let answer = async |city: &str| {
+        let body = json!({ "answers": { &asked: city } });
+        member.put(&course.path_of(&member), body).await.expect_ok();
+    };
+    let without = store.full_registration(id, person).await.unwrap().unwrap();
+    answer("Sfax").await;
+    let first = store.full_registration(id, person).await.unwrap().unwrap();
+    answer("Gabès").await;
+    for read in [without, first] {
+        let newer = store.registration(id, person).await.unwrap().unwrap();
+        let after = newer.changed(course.world.clock().now(), |_| {});
+        let mut tx = store.transaction();
+        tx.change_registration(&newer, &after);
+        tx.set_answers(&after, &read.answers, read.answers_version);
+        assert_eq!(tx.commit().await.unwrap(), CommitOutcome::ConditionFailed(Part::Registration));
+    }
+    assert_eq!(course.seen(&member).await["answers"][0]["value"], "Gabès");
+}
