@@ -341,3 +341,23 @@ async fn walk_during_writes_returns_each_published_course_once() {
         writer.await.unwrap();
     }
 }
+
+/// The worker has read the old title, and is about to record that the course is found by it.
+#[tokio::test]
+async fn title_changed_while_it_is_indexed_is_found() {
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
+    let id = published(&trainer, "Soudure").await;
+    let rename = async {
+        let path = format!("/courses/{id}");
+        let mut course = trainer.get(&path).await.expect_ok()["course"].clone();
+        course["courseTitle"] = json!("Forge");
+        trainer.put(&path, course).await.expect_ok();
+    };
+    world.overtaken(("TransactWriteItems", "foundBy"), world.deliver(), rename).await;
+    world.deliver().await;
+    world.cloud().settle();
+    for (word, count) in [("forge", 1), ("soudure", 0)] {
+        let found = trainer.get(&format!("/courses/search-all?q={word}")).await.expect_ok();
+        assert_eq!(found["courses"].as_array().unwrap().len(), count, "{word}");
+    }
+}

@@ -37,6 +37,17 @@ async fn concurrent_requests_get_the_same_secret() {
 }
 
 #[tokio::test]
+async fn secret_shown_meanwhile_in_the_same_session_is_kept() {
+    let (world, member) = World::with_member().await;
+    let secret = |answer: &tests::Answer| answer.json()["otpAscii"].clone();
+    let mut shown = Value::Null;
+    let other = async { shown = secret(&member.get("/otp/generate").await) };
+    let enrolment = ("TransactWriteItems", "ENROLMENT");
+    let answer = world.overtaken(enrolment, member.get("/otp/generate"), other).await;
+    assert_eq!(secret(&answer), shown);
+}
+
+#[tokio::test]
 async fn own_account_shows_decoy_then_pending_secret_then_nothing() {
     let (world, member) = World::with_member().await;
     let ascii_secret = |view: &Value| view["user"]["otpAscii"].as_str().unwrap().to_owned();

@@ -298,6 +298,8 @@ async fn note_beside_a_change_of_answers_leaves_what_is_missing_right() {
     course.world.clear_faults();
     let seen = course.seen(&member).await;
     assert_eq!(json!([seen["missing"], seen["answers"][0]["value"]]), json!([[], "3"]));
+    let seen = course.trainer.get(&path).await.expect_ok();
+    assert_eq!(seen["registration"]["note"], "3");
 }
 
 #[tokio::test]

@@ -73,26 +73,22 @@ async fn registration_cancelled_by_both_at_once_is_cancelled_and_told_once() {
     assert_eq!(subjects(&course.world, &member).await.len(), 2);
 }
 
-/// Each way in which a newcomer or an approved person gets a place, once with settings that changed meanwhile.
+/// Each way in which a newcomer or an approved person gets a place, with registrations that are closed meanwhile.
 #[tokio::test]
 async fn settings_changed_meanwhile_decide_about_who_registers_or_is_approved() {
-    for (is_full, mode, expected) in [
-        (false, automatic as fn(u32, u32) -> Value, "CONFIRMED"),
-        (true, automatic, "WAITLISTED"),
-        (false, manual, "PENDING"),
-    ] {
+    let ways = [(false, automatic as fn(u32, u32) -> Value), (true, automatic), (false, manual)];
+    for (is_full, mode) in ways {
         let course = Course::with(automatic(1, 9)).await;
         if is_full {
             course.registered().await;
         }
         course.set(mode(1, 9)).await.expect_ok();
-        let set = async {
-            course.set(mode(2, 0)).await.expect_ok();
+        let close = async {
+            course.set(json!({ "mode": "NONE" })).await.expect_ok();
         };
         let member = course.world.member().await;
-        let answer = course.overtaken(course.register(&member), set).await;
-        let expected = if is_full { "CONFIRMED" } else { expected };
-        assert_eq!(state(&answer), expected);
+        let answer = course.overtaken(course.register(&member), close).await;
+        answer.expect_error(ErrorCode::RegistrationDisabled);
     }
     for is_full in [false, true] {
         let course = Course::with(manual(1, 9)).await;
@@ -101,11 +97,13 @@ async fn settings_changed_meanwhile_decide_about_who_registers_or_is_approved() 
         if is_full {
             course.decide("approve", &first, json!({})).await.expect_ok();
         }
-        let set = async {
-            course.set(manual(2, 0)).await.expect_ok();
+        let admin = course.world.admin().await;
+        let cancel = async {
+            let path = course.path("/cancel-course");
+            admin.post(&path, json!({ "reason": "Malade" })).await.expect_ok();
         };
         let approve = course.decide("approve", &second, json!({}));
-        assert_eq!(state(&course.overtaken(approve, set).await), "CONFIRMED");
+        course.overtaken(approve, cancel).await.expect_error(ErrorCode::CourseCancelled);
     }
 }
 
@@ -191,41 +189,68 @@ async fn person_who_began_to_wait_meanwhile_is_not_passed() {
     assert_eq!(state(&course.overtaken(approve, other).await), "WAITLISTED");
 }
 
-#[tokio::test]
-async fn settings_or_seats_changed_meanwhile_decide_about_promotion() {
-    let seat_added = |course: &Course, person: &Person| {
-        let (path, trainer) =
-            (format!("{}/approve", course.path_of(person)), course.trainer.clone());
-        async move {
-            let approved = trainer.post(&path, json!({ "addSeat": true })).await;
-            approved.expect_ok();
-        }
-    };
-    for is_edit in [true, false] {
-        let course = Course::with(automatic(1, 9)).await;
-        let mut people = Vec::new();
-        for _ in 0..3 {
-            people.push(course.registered().await.0);
-        }
-        course.world.deliver().await;
-        course.cancel(&people[0]).await;
-        let deliver = course.world.deliver();
-        let seats = format!("SEATS#{}", course.id);
-        let of_seats = ("TransactWriteItems", &*seats);
-        if is_edit {
-            let edit = async {
-                course.set(automatic(0, 9)).await.expect_ok();
-            };
-            course.world.overtaken(of_seats, deliver, edit).await;
-            assert_eq!(course.counts().await, [0, 2, 0], "there is no seat any more");
-        } else {
-            // Who gets the added seat has taken the free one, by the counters that the worker read.
-            let added = seat_added(&course, &people[2]);
-            course.world.overtaken(of_seats, deliver, added).await;
-            course.world.deliver().await;
-            assert_eq!(course.counts().await, [0, 0, 2]);
-        }
+/// The worker is about to promote the first of two people who wait for the only seat.
+async fn promoting(change: impl AsyncFnOnce(&Course, &[Person])) -> (Course, [u64; 3]) {
+    let course = Course::with(automatic(1, 9)).await;
+    let mut people = Vec::new();
+    for _ in 0..3 {
+        people.push(course.registered().await.0);
     }
+    course.world.deliver().await;
+    course.cancel(&people[0]).await;
+    let seats = format!("SEATS#{}", course.id);
+    let promotion = ("TransactWriteItems", &*seats);
+    let change = change(&course, &people[1..]);
+    course.world.overtaken(promotion, course.world.deliver(), change).await;
+    course.world.deliver().await;
+    let counts = course.counts().await;
+    (course, counts)
+}
+
+#[tokio::test]
+async fn seat_taken_away_meanwhile_promotes_nobody() {
+    let take_away = async |course: &Course, _: &[Person]| {
+        course.set(automatic(0, 9)).await.expect_ok();
+    };
+    assert_eq!(promoting(take_away).await.1, [0, 2, 0]);
+}
+
+/// A second process finds the first person suspended, and promotes the next one.
+#[tokio::test]
+async fn seat_given_to_another_meanwhile_is_not_given_twice() {
+    let promote_next = async |course: &Course, waiting: &[Person]| {
+        course.world.admin().await.set_active(waiting[0].user().user_id, false).await;
+        course.world.clock().advance(std::time::Duration::from_secs(61));
+        course.world.another_process().sweep().await;
+        assert_eq!(course.counts().await, [0, 1, 1]);
+    };
+    assert_eq!(promoting(promote_next).await.1, [0, 1, 1]);
+}
+
+#[tokio::test]
+async fn course_that_nobody_waits_for_is_not_made_due() {
+    let course = Course::with(automatic(1, 9)).await;
+    course.world.deliver().await;
+    let before = course.world.items_of("SEATS#");
+    let (store, now) = (&course.world.setup().store, course.world.clock().now());
+    assert!(!store.wake_seats(CourseId::or_none(&course.id), now).await.unwrap());
+    assert_eq!(course.world.items_of("SEATS#"), before);
+}
+
+#[tokio::test]
+async fn settings_and_course_changed_at_once_both_raise_the_version() {
+    let course = Course::with(automatic(1, 9)).await;
+    let path = format!("/courses/{}", course.id);
+    let before = course.trainer.get(&path).await.expect_ok()["course"].clone();
+    let rename = async {
+        let mut renamed = before.clone();
+        renamed["courseTitle"] = json!("Premiers gestes");
+        course.trainer.put(&path, renamed).await.expect_ok();
+    };
+    let settings = ("TransactWriteItems", "registrationVersion");
+    course.world.overtaken(settings, course.set(automatic(2, 9)), rename).await.expect_ok();
+    let after = course.trainer.get(&path).await.expect_ok()["course"].clone();
+    assert_eq!(after["version"], before["version"].as_u64().unwrap() + 2);
 }
 
 #[tokio::test]

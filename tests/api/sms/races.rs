@@ -113,6 +113,7 @@ async fn work_that_another_process_took_over_is_not_postponed() {
     // A first failure, a further one, and the one after a day, which makes it a dead letter.
     let read = due(now.after(HOUR)).await;
     lease(&read, now.after(HOUR)).await;
+    assert!(store.lease(&read, now.after(HOUR * 2)).await.unwrap().is_none(), "it is leased");
     postpone(&read, HOUR, now).await;
     assert_eq!(queued.due_at(), now.after(HOUR).unix_milliseconds().to_string());
     postpone(&due(now.after(HOUR)).await, HOUR * 24, now).await;
@@ -135,6 +136,19 @@ async fn work_that_another_process_took_over_is_not_postponed() {
     let now = now.after(HOUR);
     assert!(store.revive(&dead, now).await.unwrap());
     assert!(!store.revive(&dead, now).await.unwrap(), "it is no dead letter any more");
+}
+
+#[tokio::test]
+async fn batch_of_a_sender_erased_meanwhile_is_not_expanded() {
+    let (world, sender) = world_and_sender().await;
+    send_to(&sender, &numbers(2), "Bonjour").await;
+    let erase = async {
+        let path = format!("/users/{}", sender.user().user_id);
+        world.admin().await.delete(&path).await.expect_ok();
+        world.another_process().deliver().await;
+    };
+    world.overtaken(("TransactWriteItems", "CHUNK#"), world.deliver(), erase).await;
+    assert_eq!(world.items_of("SMS#").len(), 0);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use data_encoding::BASE64;
 use flate2::{Compression, write::GzEncoder};
 use runtime::Error;
 use serde_json::{Value, json};
+use store::Outbound;
 use tests::World;
 
 use super::{NUMBER, is_being_sent, numbers, send_one, send_to, status, texts, world_and_sender};
@@ -148,6 +149,16 @@ async fn receipt_of_a_text_of_unknown_outcome_changes_nothing() {
     assert_eq!(status(&admin, unknown).await.0, "UNKNOWN");
     let ended = [status(&admin, &id).await.0, status(&admin, &other).await.0];
     assert!(ended.contains(&"UNDELIVERED".to_owned()), "{ended:?}");
+}
+
+#[tokio::test]
+async fn receipt_ends_no_text_that_is_not_sent() {
+    let (world, admin) = world_and_sender().await;
+    let id = send_one(&admin, NUMBER).await;
+    let what = Outbound::of(&format!("SMS#{id}")).unwrap();
+    world.setup().store.link_receipt("34d9b400", what, world.clock().now()).await.unwrap();
+    report(&world, &[log(FAILURE, "34d9b400")]).await;
+    assert_eq!(status(&admin, &id).await.0, "QUEUED");
 }
 
 #[tokio::test]

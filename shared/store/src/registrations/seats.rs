@@ -96,9 +96,7 @@ impl Store {
                         .expression(format!("{set} REMOVE cleanup")),
                 }
             }
-            (None, _) => {
-                update.and("attribute_exists(duePk)").expression("REMOVE duePk, dueAt, cleanup")
-            }
+            (None, _) => update.expression("REMOVE duePk, dueAt, cleanup"),
         };
         self.apply(update).await?;
         Ok(())
