@@ -16,7 +16,7 @@ use domain::{
     file::File,
     limits,
     question::QuestionType,
-    registration::{Answer, ExportFormat, HeadingLanguage, RegistrationCard, RegistrationState},
+    registration::{Answer, HeadingLanguage, RegistrationCard, RegistrationState},
 };
 use futures_util::{StreamExt, TryStreamExt, future::try_join_all, stream};
 use identity::random;
@@ -33,6 +33,8 @@ use self::{
 };
 use crate::Registrations;
 
+/// The content type of a workbook.
+const KIND: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 /// Registrations per page of a list; the store ends pages at 1 MB.
 const PAGE: u16 = 1000;
 /// Registrations that are read whole by one request.
@@ -42,7 +44,6 @@ const AT_ONCE: usize = 8;
 
 input! {
     pub(crate) struct ExportRequest: 262_144 {
-        format: ExportFormat = optional_or("format", text, ExportFormat::Xlsx),
         states: Vec<RegistrationState> = group(states),
         language: HeadingLanguage = optional_or("language", text, HeadingLanguage::French),
     }
@@ -70,7 +71,7 @@ struct ExportView {
     expires_at: Instant,
     rows: usize,
     bytes: usize,
-    format: ExportFormat,
+    file_name: String,
 }
 
 /// Shows each person once. The lists of the states are read one beside the other, so that a registration whose state changes
@@ -91,24 +92,19 @@ pub(crate) async fn export(
     let _ = reserved.map_err(|full| ApiError::too_many_attempts(full.ends.since(now)))?;
     let (rows, file) = in_time(EXPORT_TIME, registrations.written(&course, &request)).await?;
     let bytes = file.len();
-    let (kind, extension) = match request.format {
-        ExportFormat::Xlsx => {
-            ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx")
-        }
-        ExportFormat::Csv => ("text/csv; charset=utf-8", "csv"),
-    };
     let (short, day) = (&id.to_string()[..8], registrations.zone.local(now).date());
-    let name = format!("inscriptions-{short}-{day}.{extension}");
-    let stored = registrations.bucket.export(random::id(now), (&name, kind), file.into(), now);
+    let file_name = format!("inscriptions-{short}-{day}.xlsx");
+    let named = (&*file_name, KIND);
+    let stored = registrations.bucket.export(random::id(now), named, file.into(), now);
     let (url, expires_at) = stored.await?;
     // The response contains the link, so the entry is written before it.
-    let values = values([("format", request.format.code().into()), ("rows", rows.into())]);
+    let values = values([("rows", rows.into())]);
     let (action, summary) = (Action::RegistrationsExported, &course.course.summary);
     let exported = AuditedAction::of_course(action, summary, values);
     let mut tx = store.transaction();
     tx.record_audit(&exported.by(actor, random::id(now), now));
     tx.commit().await?.expect_committed()?;
-    let export = ExportView { url, expires_at, rows, bytes, format: request.format };
+    let export = ExportView { url, expires_at, rows, bytes, file_name };
     success(Message::RegistrationsExported, ExportResponse { export })
 }
 
@@ -143,7 +139,7 @@ impl Registrations {
             committees: HashMap::new(),
             questions: asked.into_iter().map(|(id, _)| id).collect(),
         };
-        let mut sheet = Sheet::new(request.format, request.language, &headings)?;
+        let mut sheet = Sheet::new(request.language, &headings)?;
         let users: Vec<UserId> = cards.iter().map(|card| card.user_id).collect();
         // Owned, because the compiler does not see that closures over slices live long enough.
         let batches: Vec<Vec<UserId>> = users.chunks(BATCH).map(<[UserId]>::to_vec).collect();
@@ -264,7 +260,7 @@ impl Columns<'_> {
             Cell::Text(person.last_name.to_string()),
             Cell::Text(person.name.to_string()),
             text(person.email.as_ref().map(Email::as_str)),
-            person.phone.map_or(Cell::Empty, |phone| Cell::Phone(phone.to_string())),
+            person.phone.map_or(Cell::Empty, |phone| Cell::Text(phone.to_string())),
             text(self.committees.get(&person.committee_id).map(String::as_str)),
             time(Some(card.created_at)),
             time(details.confirmed_at),
@@ -287,7 +283,6 @@ impl Columns<'_> {
                 let file = file.filter(|file| file.user_id == owner);
                 file.map_or(Cell::Empty, |file| Cell::Text(file.name.as_str().to_owned()))
             }
-            (QuestionType::Phone, Value::String(text)) => Cell::Phone(text.clone()),
             (QuestionType::Date, Value::String(text)) => {
                 text.parse().map_or_else(|_| Cell::Text(text.clone()), Cell::Date)
             }

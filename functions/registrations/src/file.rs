@@ -50,6 +50,6 @@ pub(crate) async fn show(
         tx.commit().await?.expect_committed()?;
     }
     let (key, name, kind) = (file_key(id), file.name.as_str(), file.content_type.code());
-    let url = registrations.bucket.link(&key, name, kind, LINK_LIFE, now)?;
+    let url = registrations.bucket.link(&key, name, kind, LINK_LIFE, now).await?;
     ok(FileResponse { file: file.view(Some(url)) })
 }

@@ -84,16 +84,6 @@ choice! {
 }
 
 choice! {
-    /// The format of an export of registrations.
-    ExportFormat {
-        /// A workbook of Excel 2007 and later.
-        Xlsx "XLSX"
-        /// Text with separators, as Excel reads it.
-        Csv "CSV"
-    }
-}
-
-choice! {
     /// The language of an export's headings.
     HeadingLanguage {
         /// French.
