@@ -48,8 +48,8 @@ pub struct Authenticator {
     pub extensions: Vec<u8>,
     /// Bytes after the authenticator data.
     pub extra: Vec<u8>,
-    /// Whether it signs its registration with the new key, which must be ES256.
-    pub attests_itself: bool,
+    /// The members `fmt` and `attStmt` of its attestation, without the name of the first; those of none if empty.
+    pub statement: Vec<u8>,
     /// Fields of the client data that differ from those of an honest browser.
     pub client_data: Value,
     /// What the client data begins with.
@@ -87,7 +87,7 @@ impl Authenticator {
             sign_count: 1,
             extensions: Vec::new(),
             extra: Vec::new(),
-            attests_itself: false,
+            statement: Vec::new(),
             client_data: json!({}),
             before_client_data: "",
             other_key: None,
@@ -131,13 +131,8 @@ impl Authenticator {
         let data = self.authenticator_data(AT, &attested);
         // A map of three entries: fmt, attStmt and authData.
         let mut object = b"\xa3\x63fmt".to_vec();
-        if self.attests_itself {
-            let hash = Sha256::digest(client_data.as_bytes());
-            object.extend(b"\x66packed\x67attStmt\xa2\x63alg\x26\x63sig");
-            object.extend(cbor_bytes(&self.sign(&[&data[..], &hash[..]].concat())));
-        } else {
-            object.extend(b"\x64none\x67attStmt\xa0");
-        }
+        let none = b"\x64none\x67attStmt\xa0".as_slice();
+        object.extend(if self.statement.is_empty() { none } else { &self.statement });
         object.extend(b"\x68authData");
         object.extend(cbor_bytes(&data));
         self.credential(json!({

@@ -23,9 +23,7 @@ pub struct Credential {
     pub public_key: String,
     /// The signature counter of the last sign-in; 0 if the authenticator has none.
     pub sign_count: u32,
-    /// Whether the authenticator may copy the credential to other devices. Never changes.
-    pub is_backup_eligible: bool,
-    /// Whether it is copied at present.
+    /// Whether it was copied to other devices when it last signed in.
     pub is_backed_up: bool,
     /// How the authenticator can be reached, such as `internal` or `usb`: a hint for browsers.
     pub transports: Vec<String>,

@@ -16,14 +16,13 @@ use domain::{
     passkey::{CHALLENGE_LIFE, Credential, Passkey},
     user::User,
 };
-use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use self::{
     answer::{
-        AssertionResponse, AttestationResponse, AuthenticatorData, BE, BS, ClientData,
-        PublicKeyCredential, UP, UV, attestation,
+        AssertionResponse, AttestationResponse, AuthenticatorData, BS, ClientData,
+        PublicKeyCredential, UP, UV, attested_data,
     },
     key::{ALGORITHMS, PublicKey},
 };
@@ -51,7 +50,11 @@ pub struct Ceremony {
 }
 
 /// The answer of an authenticator to a sign-in, well-formed but not verified.
-pub struct Assertion(PublicKeyCredential<AssertionResponse>);
+pub struct Assertion {
+    /// In base64url.
+    credential_id: String,
+    response: PublicKeyCredential<AssertionResponse>,
+}
 
 /// What the verification of an [`Assertion`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,33 +111,25 @@ impl RelyingParty {
     /// The credential that `answer`, `PublicKeyCredential.toJSON()` of the browser, registers in the ceremony with
     /// `challenge`. `None` when it is not valid.
     pub fn finish_registration(&self, challenge: &str, answer: &Value) -> Option<Credential> {
-        let answer = PublicKeyCredential::<AttestationResponse>::deserialize(answer).ok()?;
-        let (id, response) = (answer.checked_id()?, &answer.response);
-        let client_data =
-            self.client_data_hash(&response.client_data_json, "webauthn.create", challenge)?;
-        let (data, signature) = attestation(&response.attestation_object)?;
+        let answer = PublicKeyCredential::<AttestationResponse>::read(answer)?;
+        let response = &answer.response;
+        self.client_data_hash(&response.client_data_json, "webauthn.create", challenge)?;
+        let data = attested_data(&response.attestation_object)?;
         let authenticator = AuthenticatorData::read(data).filter(|data| self.is_accepted(data))?;
         let attested = authenticator.attested?;
-        if attested.credential_id != id {
+        if attested.credential_id != answer.id {
             return None;
         }
-        let key = PublicKey::read(attested.public_key)?;
-        let is_signed = |(algorithm, signature): (i64, &[u8])| {
-            algorithm == key.algorithm() && key.verify(&[data, &client_data].concat(), signature)
-        };
-        if !signature.is_none_or(is_signed) {
-            return None;
-        }
+        PublicKey::read(attested.public_key)?;
         let transports = response.transports.iter().flatten().filter_map(Value::as_str);
         let transports = transports.filter(|transport| TRANSPORTS.contains(transport));
         let mut transports: Vec<String> = transports.map(str::to_owned).collect();
         transports.sort_unstable();
         transports.dedup();
         Some(Credential {
-            credential_id: answer.id.clone(),
+            credential_id: BASE64URL_NOPAD.encode(&answer.id),
             public_key: BASE64.encode(attested.public_key),
             sign_count: authenticator.sign_count,
-            is_backup_eligible: authenticator.flags & BE != 0,
             is_backed_up: authenticator.flags & BS != 0,
             transports,
         })
@@ -181,19 +176,20 @@ impl RelyingParty {
     fn verified<'a>(
         &self,
         challenge: &str,
-        Assertion(assertion): &'a Assertion,
+        assertion: &'a Assertion,
         passkey: &Passkey,
         key: &PublicKey,
     ) -> Option<AuthenticatorData<'a>> {
-        let (stored, response) = (&passkey.credential, &assertion.response);
-        if assertion.id != stored.credential_id || response.user_handle != handle(passkey.user_id) {
+        let response = &assertion.response.response;
+        let is_of_passkey = assertion.credential_id == passkey.credential.credential_id
+            && response.user_handle == passkey.user_id.uuid().as_bytes();
+        if !is_of_passkey {
             return None;
         }
         let client_data =
             self.client_data_hash(&response.client_data_json, "webauthn.get", challenge)?;
         let data = AuthenticatorData::read(&response.authenticator_data)?;
-        let is_eligible = data.flags & BE != 0;
-        if !self.is_accepted(&data) || is_eligible != stored.is_backup_eligible {
+        if !self.is_accepted(&data) {
             return None;
         }
         let signed = [&response.authenticator_data[..], &client_data].concat();
@@ -213,13 +209,11 @@ impl RelyingParty {
         (is_ours && is_answer).then(|| Sha256::digest(json).into())
     }
 
-    /// Whether `data` is for this relying party, of a person who was present and verified, and no flag contradicts
-    /// another.
+    /// Whether `data` is for this relying party, of a person who was present and verified. Whether the credential is copied
+    /// to other devices is shown, not judged: it changes.
     fn is_accepted(&self, data: &AuthenticatorData<'_>) -> bool {
-        let is_set = |flag| data.flags & flag == flag;
         data.rp_id_hash == Sha256::digest(self.id.as_bytes()).as_slice()
-            && is_set(UP | UV)
-            && (is_set(BE) || !is_set(BS))
+            && data.flags & (UP | UV) == UP | UV
     }
 }
 
@@ -238,14 +232,13 @@ impl Ceremony {
 impl Assertion {
     /// The assertion in `answer`, `PublicKeyCredential.toJSON()` of the browser; `None` when it is malformed.
     pub fn parse(answer: &Value) -> Option<Self> {
-        let answer = PublicKeyCredential::deserialize(answer).ok()?;
-        answer.checked_id()?;
-        Some(Self(answer))
+        let response = PublicKeyCredential::<AssertionResponse>::read(answer)?;
+        Some(Self { credential_id: BASE64URL_NOPAD.encode(&response.id), response })
     }
 
     /// The identifier of its credential, in base64url.
     pub fn credential_id(&self) -> &str {
-        &self.0.id
+        &self.credential_id
     }
 }
 

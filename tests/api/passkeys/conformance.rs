@@ -6,7 +6,7 @@ use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Value, json};
 use tests::{
     Authenticator, Person, World,
-    authenticator::{BE, BS, UP, UV, begin},
+    authenticator::{UP, UV, begin},
 };
 
 const OPTIONS: &str = "/passkeys/registration-options";
@@ -29,7 +29,6 @@ const INVALID: &[(&str, Change)] = &[
     ("relying party", |it| it.rp_id = "evil.example".to_owned()),
     ("no presence", |it| it.flags = UV),
     ("no verification", |it| it.flags = UP),
-    ("copied but not eligible", |it| it.flags = UP | UV | BS),
     ("reserved flag 1", |it| it.flags |= 1 << 1),
     ("reserved flag 5", |it| it.flags |= 1 << 5),
     ("extra bytes", |it| it.extra = vec![0]),
@@ -69,7 +68,6 @@ async fn sign_in_with_one_wrong_part_is_refused() {
         ("user handle", |it| it.user_handle = vec![1; 16]),
         ("empty user handle", |it| it.user_handle = Vec::new()),
         ("credential", |it| it.credential_id = vec![1; 32]),
-        ("eligible for copies", |it| it.flags |= BE),
     ];
     for (name, change) in INVALID.iter().chain(more) {
         let mut authenticator = registered.clone();
@@ -232,24 +230,78 @@ async fn unsolicited_extension_outputs_are_ignored() {
     }
 }
 
-/// Browsers keep the signature of a credential that attests itself (WebAuthn §5.1.3).
+/// Some browsers send a statement although none is requested (WebAuthn §5.1.3); nothing is concluded from it.
 #[tokio::test]
-async fn self_attestation_is_verified() {
-    let (_, member) = World::with_member().await;
-    let options = member.post(OPTIONS, json!({})).await.expect_ok();
+async fn attestation_statement_and_order_of_members_are_ignored() {
+    let (world, member) = World::with_member().await;
+    for statement in
+        [&b"\x66packed\x67attStmt\xa2\x63alg\x26\x63sig\x41\0"[..], b"\x63tpm\x67attStmt\xa0"]
+    {
+        let options = member.post(OPTIONS, json!({})).await.expect_ok();
+        let mut authenticator = Authenticator::es256();
+        authenticator.statement = statement.to_vec();
+        let credential = authenticator.create(&options["options"]);
+        let answer = member.post("/passkeys", json!({ "credential": credential })).await;
+        answer.expect_success(Message::PasskeyCreated);
+        authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
+    }
+    register(&member, |credential| {
+        let object = &mut credential["response"]["attestationObject"];
+        let bytes = BASE64URL_NOPAD.decode(object.as_str().unwrap().as_bytes()).unwrap();
+        // `fmt` and `attStmt`, then `authData`: the other way round.
+        let data = bytes.windows(9).position(|nine| nine == b"\x68authData").unwrap();
+        let (first, last) = (&bytes[1..data], &bytes[data..]);
+        *object = BASE64URL_NOPAD.encode(&[&bytes[..1], last, first].concat()).into();
+    })
+    .await
+    .expect_success(Message::PasskeyCreated);
+}
+
+#[tokio::test]
+async fn padding_of_base64url_and_order_of_a_key_are_ignored() {
+    let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::es256();
-    authenticator.attests_itself = true;
-    let credential = authenticator.create(&options["options"]);
-    let mut forged = credential.clone();
-    // The same client data for a reader, but not what was signed.
-    let client_data = &mut forged["response"]["clientDataJSON"];
-    let mut json = BASE64URL_NOPAD.decode(client_data.as_str().unwrap().as_bytes()).unwrap();
-    json.push(b' ');
-    *client_data = BASE64URL_NOPAD.encode(&json).into();
-    let answer = member.post("/passkeys", json!({ "credential": forged })).await;
-    answer.expect_error(ErrorCode::PasskeyInvalid);
+    let own = authenticator.public_key();
+    // kty, alg, crv, x, y: the coordinates first.
+    authenticator.other_key = Some([&own[..1], &own[7..], &own[1..7]].concat());
+    let options = member.post(OPTIONS, json!({})).await.expect_ok();
+    let mut credential = authenticator.create(&options["options"]);
+    for name in ["id", "rawId"] {
+        credential[name] = format!("{}=", credential[name].as_str().unwrap()).into();
+    }
     let answer = member.post("/passkeys", json!({ "credential": credential })).await;
     answer.expect_success(Message::PasskeyCreated);
+    authenticator.sign_in(&world.anonymous()).await.expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
+async fn key_that_anyone_can_sign_with_is_refused() {
+    let (_, member) = World::with_member().await;
+    // An Ed25519 key of low order: (0, 1).
+    let mut low_order = vec![0xa4, 1, 1, 3, 0x27, 0x20, 6, 0x21, 0x58, 32, 1];
+    low_order.extend([0; 31]);
+    let rsa = |e: &[u8]| {
+        let mut key = vec![0xa4, 1, 3, 3, 0x39, 1, 0, 0x20, 0x59, 1, 0, 0x80];
+        key.extend([1; 255]);
+        key.extend([0x21, 0x40 + u8::try_from(e.len()).unwrap()]);
+        key.extend(e);
+        key
+    };
+    for (key, is_right) in [
+        (low_order, false),
+        (rsa(&[1]), false),
+        (rsa(&[2]), false),
+        (rsa(&[1, 0, 0]), false),
+        (rsa(&[1, 0, 1]), true),
+    ] {
+        let mut authenticator = Authenticator::es256();
+        authenticator.other_key = Some(key);
+        let answer = authenticator.register(&member).await;
+        match is_right {
+            true => drop(answer.expect_success(Message::PasskeyCreated)),
+            false => answer.expect_error(ErrorCode::PasskeyInvalid),
+        }
+    }
 }
 
 #[tokio::test]

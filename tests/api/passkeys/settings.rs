@@ -41,6 +41,7 @@ async fn origins_outside_the_domain_stop_the_start() {
         ("front.example.org", "http://front.example.org"),
         ("front.example.org", "https://notfront.example.org"),
         ("front.example.org", "front.example.org"),
+        ("front.example.org", "android:apk-key-hash:short"),
     ] {
         let mut settings = world.settings();
         settings.set("PASSKEY_RP_ID", id);

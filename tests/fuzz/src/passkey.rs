@@ -58,7 +58,6 @@ pub(crate) fn run(input: &[u8]) {
         assert!((16..=1023).contains(&id.expect("base64url").len()));
         // The largest is an RSA key of 8,192 bits.
         assert!(key.expect("base64").len() <= 1100, "{credential:?}");
-        assert!(credential.is_backup_eligible || !credential.is_backed_up);
     }
     let Ceremony { challenge, options } = party.begin_sign_in();
     let id = &passkey.credential.credential_id;

@@ -17,20 +17,22 @@ const ED: u8 = 1 << 7;
 
 /// `PublicKeyCredential.toJSON()` with the response `R`.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct PublicKeyCredential<R> {
-    pub(super) id: String,
-    #[serde(rename = "rawId")]
-    raw_id: String,
+    #[serde(deserialize_with = "base64url")]
+    pub(super) id: Vec<u8>,
+    #[serde(deserialize_with = "base64url")]
+    raw_id: Vec<u8>,
     #[serde(rename = "type")]
     kind: String,
     pub(super) response: R,
 }
 
-impl<R> PublicKeyCredential<R> {
-    /// The bytes of the identifier; `None` when the credential contradicts itself.
-    pub(super) fn checked_id(&self) -> Option<Vec<u8>> {
-        let is_consistent = self.id == self.raw_id && self.kind == "public-key";
-        BASE64URL_NOPAD.decode(self.id.as_bytes()).ok().filter(|_| is_consistent)
+impl<'de, R: Deserialize<'de>> PublicKeyCredential<R> {
+    /// The credential in `answer`; `None` when it is malformed or contradicts itself.
+    pub(super) fn read(answer: &'de Value) -> Option<Self> {
+        let read = Self::deserialize(answer).ok();
+        read.filter(|it| it.id == it.raw_id && it.kind == "public-key")
     }
 }
 
@@ -55,12 +57,15 @@ pub(super) struct AssertionResponse {
     pub(super) authenticator_data: Vec<u8>,
     #[serde(deserialize_with = "base64url")]
     pub(super) signature: Vec<u8>,
-    /// In base64url. Discoverable credentials have one.
-    pub(super) user_handle: String,
+    /// Discoverable credentials have one.
+    #[serde(deserialize_with = "base64url")]
+    pub(super) user_handle: Vec<u8>,
 }
 
+/// With or without padding.
 fn base64url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
     let text = String::deserialize(deserializer)?;
+    let text = text.trim_end_matches('=');
     BASE64URL_NOPAD.decode(text.as_bytes()).map_err(D::Error::custom)
 }
 
@@ -130,30 +135,16 @@ fn split_item(bytes: &[u8], kind: Type) -> Option<(&[u8], &[u8])> {
     bytes.split_at_checked(cbor.position())
 }
 
-/// The algorithm of a self-attestation, and its signature.
-type SelfAttestation<'a> = (i64, &'a [u8]);
-
-/// The authenticator data in an attestation object (<https://www.w3.org/TR/webauthn-3/#sctn-generating-an-attestation-object>),
-/// and its self-attestation, which browsers keep although no attestation is requested (§5.1.3). Other attestations are
-/// refused.
-pub(super) fn attestation(object: &[u8]) -> Option<(&[u8], Option<SelfAttestation<'_>>)> {
+/// The authenticator data in an attestation object (<https://www.w3.org/TR/webauthn-3/#sctn-generating-an-attestation-object>).
+/// The attestation statement is not looked at: none is requested, and nothing is concluded from one.
+pub(super) fn attested_data(object: &[u8]) -> Option<&[u8]> {
     let mut cbor = Decoder::new(object);
-    let is_whole = cbor.map().ok()? == Some(3);
-    let format = member(&mut cbor, "fmt")?.str().ok()?;
-    let statement = member(&mut cbor, "attStmt")?;
-    let signature = match (format, statement.map().ok()??) {
-        ("none", 0) => None,
-        ("packed", 2) => {
-            let algorithm = member(statement, "alg")?.i64().ok()?;
-            Some((algorithm, member(statement, "sig")?.bytes().ok()?))
+    let mut data = None;
+    for _ in 0..cbor.map().ok()?? {
+        match cbor.str().ok()? {
+            "authData" => data = Some(cbor.bytes().ok()?),
+            _ => cbor.skip().ok()?,
         }
-        _ => return None,
-    };
-    let data = member(&mut cbor, "authData")?.bytes().ok()?;
-    (is_whole && cbor.position() == object.len()).then_some((data, signature))
-}
-
-/// `cbor` after the member name `name`. Clients write members in the order of CTAP2's canonical CBOR.
-fn member<'a, 'b>(cbor: &'a mut Decoder<'b>, name: &str) -> Option<&'a mut Decoder<'b>> {
-    (cbor.str().ok()? == name).then_some(cbor)
+    }
+    data.filter(|_| cbor.position() == object.len())
 }

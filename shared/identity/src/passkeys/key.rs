@@ -1,7 +1,9 @@
-//! The public keys of credentials: COSE keys (RFC 9052 §7, RFC 9053 §7, RFC 8230 §4) in CTAP2's canonical CBOR, which fixes
-//! the order of the parameters; WebAuthn allows no others (<https://www.w3.org/TR/webauthn-3/#sctn-encoded-credPubKey-examples>).
+//! The public keys of credentials: COSE keys (RFC 9052 §7, RFC 9053 §7, RFC 8230 §4) without optional parameters
+//! (<https://www.w3.org/TR/webauthn-3/#sctn-encoded-credPubKey-examples>).
 
-use minicbor::Decoder;
+use std::collections::BTreeMap;
+
+use minicbor::{Decoder, data::Type};
 use ring::signature::{RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents};
 use signature::Verifier;
 
@@ -19,44 +21,45 @@ pub(super) enum PublicKey<'a> {
     Rs256(RsaPublicKeyComponents<&'a [u8]>),
 }
 
+/// The value of a parameter of a COSE key.
+#[derive(Clone, Copy)]
+enum Parameter<'a> {
+    Number(i64),
+    Bytes(&'a [u8]),
+}
+
 impl<'a> PublicKey<'a> {
-    /// The key in `bytes`; `None` when it is malformed, of another algorithm, or not valid.
+    /// The key in `bytes`; `None` when it is malformed, of another algorithm, not valid, or so weak that anyone can make
+    /// signatures of it.
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
-        let mut cbor = Decoder::new(bytes);
-        let parameters = cbor.map().ok()??;
-        let kind = parameter(&mut cbor, 1)?.i64().ok()?;
-        let algorithm = parameter(&mut cbor, 3)?.i64().ok()?;
-        let key = match (parameters, kind, algorithm) {
-            (4, 1, EDDSA) if parameter(&mut cbor, -1)?.i64().ok()? == 6 => {
-                let x = parameter(&mut cbor, -2)?.bytes().ok()?;
-                Self::EdDsa(ed25519_dalek::VerifyingKey::try_from(x).ok()?)
+        use Parameter::{Bytes, Number};
+        let parameters = parameters(bytes)?;
+        let get = |label: i64| parameters.get(&label).copied();
+        match (parameters.len(), get(1)?, get(3)?, get(-1)?) {
+            (4, Number(1), Number(EDDSA), Number(6)) => {
+                let Bytes(x) = get(-2)? else { return None };
+                let key = ed25519_dalek::VerifyingKey::try_from(x).ok();
+                key.filter(|key| !key.is_weak()).map(Self::EdDsa)
             }
-            (5, 2, ES256) if parameter(&mut cbor, -1)?.i64().ok()? == 1 => {
-                let x: [u8; 32] = parameter(&mut cbor, -2)?.bytes().ok()?.try_into().ok()?;
-                let y: [u8; 32] = parameter(&mut cbor, -3)?.bytes().ok()?.try_into().ok()?;
+            (5, Number(2), Number(ES256), Number(1)) => {
+                let (Bytes(x), Bytes(y)) = (get(-2)?, get(-3)?) else { return None };
+                let (x, y): ([u8; 32], [u8; 32]) = (x.try_into().ok()?, y.try_into().ok()?);
                 let point =
                     p256::EncodedPoint::from_affine_coordinates(&x.into(), &y.into(), false);
-                Self::Es256(p256::ecdsa::VerifyingKey::from_encoded_point(&point).ok()?)
+                p256::ecdsa::VerifyingKey::from_encoded_point(&point).ok().map(Self::Es256)
             }
-            (4, 3, RS256) => {
-                let n = parameter(&mut cbor, -1)?.bytes().ok()?;
-                let e = parameter(&mut cbor, -2)?.bytes().ok()?;
-                // From 2,048 to 8,192 bits, without leading zeros; an exponent of at most 33 bits, as `ring` verifies with.
+            (4, Number(3), Number(RS256), Bytes(n)) => {
+                let Bytes(e) = get(-2)? else { return None };
+                // From 2,048 to 8,192 bits, without leading zeros; an odd exponent of at least 3 and at most 33 bits, as
+                // `ring` verifies with.
                 let is_valid = (256..=1024).contains(&n.len())
                     && (1..=5).contains(&e.len())
-                    && [n, e].iter().all(|number| number.first() != Some(&0));
-                is_valid.then_some(Self::Rs256(RsaPublicKeyComponents { n, e }))?
+                    && [n, e].iter().all(|number| number.first() != Some(&0))
+                    && e != [1]
+                    && e.last().is_some_and(|last| last % 2 == 1);
+                is_valid.then_some(Self::Rs256(RsaPublicKeyComponents { n, e }))
             }
-            _ => return None,
-        };
-        (cbor.position() == bytes.len()).then_some(key)
-    }
-
-    pub(super) fn algorithm(&self) -> i64 {
-        match self {
-            Self::EdDsa(_) => EDDSA,
-            Self::Es256(_) => ES256,
-            Self::Rs256(_) => RS256,
+            _ => None,
         }
     }
 
@@ -73,7 +76,19 @@ impl<'a> PublicKey<'a> {
     }
 }
 
-/// `cbor` after the label `label`.
-fn parameter<'a, 'b>(cbor: &'a mut Decoder<'b>, label: i64) -> Option<&'a mut Decoder<'b>> {
-    (cbor.i64().ok()? == label).then_some(cbor)
+/// The parameters in the map `bytes`, in any order.
+fn parameters(bytes: &[u8]) -> Option<BTreeMap<i64, Parameter<'_>>> {
+    let mut cbor = Decoder::new(bytes);
+    let mut parameters = BTreeMap::new();
+    for _ in 0..cbor.map().ok()?? {
+        let label = cbor.i64().ok()?;
+        let value = match cbor.datatype().ok()? {
+            Type::Bytes => Parameter::Bytes(cbor.bytes().ok()?),
+            _ => Parameter::Number(cbor.i64().ok()?),
+        };
+        if parameters.insert(label, value).is_some() {
+            return None;
+        }
+    }
+    (cbor.position() == bytes.len()).then_some(parameters)
 }
