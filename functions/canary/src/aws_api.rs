@@ -47,7 +47,7 @@ impl AwsApi {
             request = request.header(*name, *value);
         }
         let mut request = request.body(body).map_err(|error| error.to_string())?;
-        self.aws.sign(service, &mut request, None, self.clock.now())?;
+        self.aws.sign(service, &mut request, self.clock.now())?;
         self.aws.fetch(request, TIMEOUT).await
     }
 }

@@ -18,7 +18,7 @@ pub(crate) async fn complete(
     if file.status == Status::Ready {
         return success(Message::FileReady, FileResponse { file: file.listed() });
     }
-    let moved = files.objects.move_upload(id, file.size).await;
+    let moved = files.bucket.move_upload(id, file.size).await;
     if !matches!(moved, Ok(true)) {
         // The owner may have deleted the file meanwhile, and with it the upload.
         files.own_file(id, owner).await?;

@@ -75,8 +75,7 @@ pub(crate) async fn create(
     created.try_map(|file| {
         let (key, content_type) = (upload_key(file.file_id), file.content_type.code());
         let created_at = file.created_at;
-        let upload =
-            files.objects.bucket.form(&key, content_type, file.size, FORM_LIFE, created_at)?;
+        let upload = files.bucket.form(&key, content_type, file.size, FORM_LIFE, created_at)?;
         Ok(CreateFileResponse { file: file.listed(), upload })
     })
 }

@@ -19,7 +19,7 @@ use domain::{
 use identity::outbox::OutboxSealer;
 use runtime::{ConfigError, Key};
 use serde::Serialize;
-use storage::{Objects, file_key};
+use storage::{Bucket, file_key};
 use store::{Setup, Store};
 
 /// The keys that `files` reads at start.
@@ -29,7 +29,7 @@ pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Outbox, Key::Cursor];
 #[derive(Clone)]
 pub(crate) struct Files {
     store: Store,
-    objects: Objects,
+    bucket: Bucket,
     cursors: Cursors,
     outbox: OutboxSealer,
     max_bytes: u64,
@@ -44,7 +44,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
     let files = Files {
         store: setup.store.clone(),
-        objects: Objects::new(&setup.aws, settings)?,
+        bucket: Bucket::new(&setup.aws, settings)?,
         cursors: setup.keys.parse(Key::Cursor)?,
         outbox: setup.keys.parse(Key::Outbox)?,
         max_bytes: settings.number("FILE_MAX_BYTES", 100_000_000)?,
@@ -80,8 +80,13 @@ impl Files {
     }
 
     /// A link that downloads `file` until `valid_for` has passed.
-    fn link(&self, file: &File, valid_for: Duration, now: Instant) -> Result<String, ApiError> {
+    async fn link(
+        &self,
+        file: &File,
+        valid_for: Duration,
+        now: Instant,
+    ) -> Result<String, ApiError> {
         let (key, name, kind) = (file_key(file.file_id), &file.name, file.content_type.code());
-        Ok(self.objects.bucket.link(&key, name.as_str(), kind, valid_for, now)?)
+        Ok(self.bucket.link(&key, name.as_str(), kind, valid_for, now).await?)
     }
 }

@@ -24,7 +24,7 @@ pub(crate) async fn show(
         });
     }
     let content_type = content_type(&key).ok_or(ErrorCode::NotFound)?;
-    let bytes = files.objects.get(avatar_key(&path)).await?.ok_or(ErrorCode::NotFound)?;
+    let bytes = files.bucket.get(avatar_key(&path)).await?.ok_or(ErrorCode::NotFound)?;
     Ok(Image { cache_control: storage::KEPT, content_type, bytes })
 }
 

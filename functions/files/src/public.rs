@@ -43,7 +43,7 @@ pub(crate) async fn show(
     let file = files.store.file(id).await?.filter(File::is_public);
     let file = file.ok_or(ErrorCode::FileNotFound)?;
     files.require_open(&file).await?;
-    let url = files.link(&file, LINK_LIFE, now)?;
+    let url = files.link(&file, LINK_LIFE, now).await?;
     if asks_for_json(&headers) {
         return Ok(PublicFile::File(ok(FileResponse { file: file.view(Some(url)) })?));
     }

@@ -17,7 +17,9 @@ pub(crate) async fn show(
     Path(id): Path<FileId>,
 ) -> ApiResult<FileResponse> {
     let file = files.own_file(id, person.user.user_id).await?;
-    let url =
-        if file.status == Status::Ready { Some(files.link(&file, LINK_LIFE, now)?) } else { None };
+    let url = match file.status {
+        Status::Ready => Some(files.link(&file, LINK_LIFE, now).await?),
+        Status::Pending | Status::Deleted => None,
+    };
     ok(FileResponse { file: file.view(url) })
 }

@@ -10,14 +10,14 @@ impl Worker {
     /// otherwise it is discarded. The objects of a deleted file are deleted, and deleted again at
     /// [`File::writes_end`](domain::file::File::writes_end), because they may have been written in between.
     pub(crate) async fn settle_file(&self, id: FileId) -> Result<(), Error> {
-        let Services { store, objects, clock, .. } = &*self.0;
+        let Services { store, bucket, clock, .. } = &*self.0;
         let now = clock.now();
         let Some(file) = store.due_file(id, now).await? else {
             return Ok(());
         };
         match file.status {
             Status::Ready => {}
-            Status::Pending if objects.move_upload(id, file.size).await? => {
+            Status::Pending if bucket.move_upload(id, file.size).await? => {
                 store.complete_file(id).await?;
             }
             // Does nothing if the owner completes the upload concurrently.
@@ -25,7 +25,7 @@ impl Worker {
                 store.discard_file(&file, now).await?;
             }
             Status::Deleted => {
-                objects.delete_file(id).await?;
+                bucket.delete_file(id).await?;
                 let writes_end = file.writes_end();
                 if now < writes_end {
                     store.postpone_file(&file, writes_end).await?;

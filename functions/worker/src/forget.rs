@@ -23,7 +23,7 @@ impl Worker {
     /// user's item brings the next stream record. Their courses belong to the committee and are kept, with the committee's
     /// contact details in place of their own. The avatar comes last: if S3 fails, all other data is already deleted.
     pub(crate) async fn delete_user_data(&self, id: UserId) -> Result<(), Error> {
-        let Services { store, objects, clock, .. } = &*self.0;
+        let Services { store, bucket, clock, .. } = &*self.0;
         store.erase_unverified(id, clock.now()).await?;
         let Some(erasure) = store.erasure(id, clock.now()).await? else {
             return Ok(());
@@ -41,7 +41,7 @@ impl Worker {
         store.delete_devices(id).await?;
         store.delete_passkeys(&store.passkeys(id).await?).await?;
         if erasure.user.avatar != DEFAULT_AVATAR {
-            objects.bucket.delete(avatar_key(&erasure.user.avatar)).await?;
+            bucket.delete(avatar_key(&erasure.user.avatar)).await?;
         }
         Ok(store.finish_erasure(&erasure, clock.now()).await?)
     }

@@ -17,7 +17,7 @@ use identity::outbox::OutboxSealer;
 #[cfg(feature = "lambda")]
 use runtime::Settings;
 use runtime::{Clock, ConfigError, Error, Key};
-use storage::Objects;
+use storage::Bucket;
 use store::{Setup, Store, keys::DueList};
 
 use crate::seats::Retention;
@@ -41,7 +41,7 @@ struct Services {
     store: Store,
     sender: MessageSender,
     due: DueWork,
-    objects: Objects,
+    bucket: Bucket,
     outbox: OutboxSealer,
     retention: Retention,
     clock: Clock,
@@ -77,7 +77,7 @@ impl Worker {
             store: setup.store.clone(),
             sender: MessageSender::new(setup)?,
             due: DueWork::new(setup),
-            objects: Objects::new(&setup.aws, &setup.settings)?,
+            bucket: Bucket::new(&setup.aws, &setup.settings)?,
             outbox: setup.keys.parse(Key::Outbox)?,
             retention: Retention {
                 answers: setup.settings.days("ANSWERS_RETENTION_DAYS", 365)?,

@@ -1,12 +1,9 @@
 //! Signed requests without the SDK: the crate of a service is some 0.4 MB of a function's package.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use aws_sigv4::{
-    http_request::{
-        PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SignatureLocation,
-        SigningSettings, UriPathNormalizationMode, sign,
-    },
+    http_request::{SignableBody, SignableRequest, SigningSettings, sign},
     sign::v4::SigningParams,
 };
 use bytes::Bytes;
@@ -16,10 +13,9 @@ use http::Request;
 use crate::{Aws, chain};
 
 impl Aws {
-    /// Signs `request` to `service` at `now` with Signature Version 4
-    /// (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>): in its headers, or,
-    /// with `valid_for`, in its query, which makes it a link for that long, of at most a week, that any body may go with.
-    /// The credentials may end before. The path and the query of `request` are percent-encoded.
+    /// Signs `request` to `service`, another one than S3, at `now` with Signature Version 4
+    /// (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>). The path and the query
+    /// of `request` are percent-encoded.
     ///
     /// # Errors
     /// The reason why it cannot be signed.
@@ -27,30 +23,16 @@ impl Aws {
         &self,
         service: &str,
         request: &mut Request<Bytes>,
-        valid_for: Option<Duration>,
         now: Instant,
     ) -> Result<(), String> {
-        let mut settings = SigningSettings::default();
-        if service == "s3" {
-            // https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
-            settings.percent_encoding_mode = PercentEncodingMode::Single;
-            settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
-            settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
-        }
-        let mut body = SignableBody::Bytes(request.body());
-        if valid_for.is_some() {
-            settings.payload_checksum_kind = PayloadChecksumKind::NoHeader;
-            settings.signature_location = SignatureLocation::QueryParams;
-            settings.expires_in = valid_for;
-            body = SignableBody::UnsignedPayload;
-        }
+        let body = SignableBody::Bytes(request.body());
         let (identity, region) = (self.credentials().clone().into(), self.region());
         let params = SigningParams::builder()
             .identity(&identity)
             .region(region)
             .name(service)
             .time(SystemTime::from(now.timestamp()))
-            .settings(settings)
+            .settings(SigningSettings::default())
             .build();
         let params = params.map_err(|error| chain(&error))?.into();
         let headers = request.headers().iter();

@@ -4,19 +4,13 @@
 //! where the picture was taken. So the declared size is checked before decoding, files whose cost the
 //! decoders do not limit are rejected, and the result is encoded again from pixels.
 //! `tests/worst_pictures` measures the most expensive files of each format.
-//!
-//! An avatar has the colours that a browser shows: `avatar/colours.png` has five uploads in Chromium, as avatars, and as they
-//! are without what this module does.
 
-mod jpeg;
-mod png;
-mod restart;
 mod shrink;
 
 use std::{error::Error, fmt, io::Cursor, panic::catch_unwind};
 
 use image::{
-    DynamicImage, ImageDecoder, ImageFormat, ImageResult, Limits, RgbImage, Rgba, RgbaImage,
+    DynamicImage, ImageDecoder, ImageFormat, ImageResult, Limits, RgbImage, RgbaImage,
     codecs::{
         jpeg::JpegEncoder,
         png::{PngDecoder, PngEncoder},
@@ -24,7 +18,6 @@ use image::{
     metadata::Orientation,
 };
 use image_webp::WebPDecoder;
-use jpeg::{EOI, Normalized};
 use moxcms::{ColorProfile, DataColorSpace, Layout, TransformOptions};
 use shrink::shrink;
 use zune_jpeg::{
@@ -41,6 +34,8 @@ const MAX_DECODED: u64 = 100_000_000;
 /// The most bytes for the decoded picture and its decoder's large buffers. Rows, tables and metadata take
 /// up to 4 MB more.
 const MAX_MEMORY: u64 = 176_000_000;
+/// The end of a JPEG.
+const EOI: [u8; 2] = [0xFF, 0xD9];
 /// The most bytes for the colour profile and the texts of a PNG.
 const MAX_PNG_METADATA: u64 = 16_000_000;
 /// The most scans of a progressive JPEG: ten are usual, and each processes the whole picture.
@@ -102,9 +97,8 @@ impl Error for ImageError {}
 /// Makes an avatar of an uploaded PNG, JPEG or lossy WebP; the format is detected from the content.
 ///
 /// The avatar is upright, keeps the aspect ratio, is scaled down to 512 by 512 and never enlarged. It is
-/// a PNG if it has transparent pixels, else a JPEG. Its colours are those that a browser shows: a colour
-/// profile of RGB or grey is converted to sRGB, as is what a PNG says in `gAMA` and `cHRM`; without one that can be read,
-/// colours are sRGB already. Inks are converted without their profile. An animated PNG is reduced to its default image.
+/// a PNG if it has transparent pixels, else a JPEG. An ICC profile of the picture's own colour space, RGB or grey, is
+/// converted to sRGB; others are ignored. Nothing is repaired. An animated PNG is reduced to its default image.
 ///
 /// This takes up to two seconds of CPU and 180 MB: call it where blocking is allowed.
 ///
@@ -119,9 +113,10 @@ pub fn clean(file: &[u8]) -> Result<Avatar, ImageError> {
     let mut small = shrink(&decoded.picture);
     drop(decoded.picture);
     let profile = decoded.profile.filter(|profile| profile.len() <= MAX_PROFILE);
-    if let Some(converted) =
-        profile.and_then(|profile| catch_unwind(|| converted(&small, &profile)).ok().flatten())
-    {
+    let convert = |profile: Vec<u8>| {
+        catch_unwind(|| converted(&small, decoded.space, &profile)).ok().flatten()
+    };
+    if let Some(converted) = profile.and_then(convert) {
         small = converted;
     }
     let mut small = DynamicImage::ImageRgba8(small);
@@ -135,18 +130,23 @@ struct Decoded {
     picture: DynamicImage,
     /// The orientation that the metadata asks for.
     orientation: Orientation,
+    /// The colour space of the file.
+    space: DataColorSpace,
     /// The ICC profile of the colours.
     profile: Option<Vec<u8>>,
 }
 
-/// `picture` with its colours, which are those of `profile`, in sRGB. Profiles of other spaces than RGB and grey are
-/// not converted: the decoder has already made RGB of CMYK.
-fn converted(picture: &RgbaImage, profile: &[u8]) -> Option<RgbaImage> {
+/// `picture` with its colours, which are those of `profile`, in sRGB. `None` if the profile is not of `space`, that of the
+/// file, or if that is neither RGB nor grey: the decoder has already made RGB of CMYK.
+fn converted(picture: &RgbaImage, space: DataColorSpace, profile: &[u8]) -> Option<RgbaImage> {
     let profile = ColorProfile::new_from_slice(profile).ok()?;
+    if profile.color_space != space {
+        return None;
+    }
     let options = TransformOptions::default();
     let srgb = ColorProfile::new_srgb();
     let mut converted = picture.clone();
-    match profile.color_space {
+    match space {
         DataColorSpace::Rgb => {
             let transform =
                 profile.create_transform_8bit(Layout::Rgba, &srgb, Layout::Rgba, options).ok()?;
@@ -155,12 +155,7 @@ fn converted(picture: &RgbaImage, profile: &[u8]) -> Option<RgbaImage> {
         DataColorSpace::Gray => {
             let transform =
                 profile.create_transform_8bit(Layout::Gray, &srgb, Layout::Rgb, options).ok()?;
-            // A profile that does not fit the picture is ignored, as browsers do.
-            let grey = |pixel: &Rgba<u8>| {
-                let [red, green, blue, _] = pixel.0;
-                (red == green && green == blue).then_some(red)
-            };
-            let grey: Vec<u8> = picture.pixels().map(grey).collect::<Option<_>>()?;
+            let grey: Vec<u8> = picture.pixels().map(|pixel| pixel.0[0]).collect();
             let mut colours = vec![0; 3 * grey.len()];
             transform.transform(&grey, &mut colours).ok()?;
             for (pixel, colour) in converted.pixels_mut().zip(colours.chunks_exact(3)) {
@@ -210,9 +205,11 @@ fn decode_png(file: &[u8]) -> Option<Decoded> {
     let (width, height) = decoder.dimensions();
     check_size(width, height, decoder.color_type().bytes_per_pixel().into())?;
     let orientation = decoder.orientation().ok()?;
-    let described = || png::described_profile(file, MAX_PNG_METADATA as usize);
-    let profile = decoder.icc_profile().ok()?.or_else(described);
-    Some(Decoded { picture: DynamicImage::from_decoder(decoder).ok()?, orientation, profile })
+    let profile = decoder.icc_profile().ok()?;
+    let space =
+        if decoder.color_type().has_color() { DataColorSpace::Rgb } else { DataColorSpace::Gray };
+    let picture = DynamicImage::from_decoder(decoder).ok()?;
+    Some(Decoded { picture, orientation, space, profile })
 }
 
 /// `image` uses the same JPEG decoder but fills the missing part of a truncated file with grey.
@@ -222,17 +219,10 @@ fn decode_jpeg(file: &[u8]) -> Option<Decoded> {
     if count(file, b"\xFF\xDA") > 1_000 {
         return None;
     }
-    let Normalized { file, has_end } = jpeg::normalized(file)?;
-    if has_end {
-        return decode_normalized(&file);
+    // The decoder accepts a file that ends after the last pixel.
+    if count(file, &EOI) == 0 {
+        return None;
     }
-    // Without an end the picture is complete if it does not depend on what follows.
-    let followed_by = |bytes: &[u8]| decode_normalized(&[&file, bytes, &EOI].concat());
-    let (picture, other) = (followed_by(&[])?, followed_by(&[0xAA; 64])?);
-    (picture.picture == other.picture).then_some(picture)
-}
-
-fn decode_normalized(file: &[u8]) -> Option<Decoded> {
     let options = DecoderOptions::default().set_strict_mode(true).jpeg_set_max_scans(MAX_SCANS);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(file), options);
     decoder.decode_headers().ok()?;
@@ -247,8 +237,13 @@ fn decode_normalized(file: &[u8]) -> Option<Decoded> {
     }
     let orientation = orientation(&info.exif_data.unwrap_or_default());
     let profile = decoder.icc_profile();
+    let space = match info.components {
+        1 => DataColorSpace::Gray,
+        3 => DataColorSpace::Rgb,
+        _ => DataColorSpace::Cmyk,
+    };
     let picture = RgbImage::from_raw(width, height, decoder.decode().ok()?)?.into();
-    Some(Decoded { picture, orientation, profile })
+    Some(Decoded { picture, orientation, space, profile })
 }
 
 /// `image` does not distinguish lossy from lossless, so its WebP decoder is called directly.
@@ -275,7 +270,7 @@ fn decode_webp(file: &[u8]) -> Option<Decoded> {
     } else {
         RgbImage::from_raw(width, height, decoded)?.into()
     };
-    Some(Decoded { picture, orientation, profile })
+    Some(Decoded { picture, orientation, space: DataColorSpace::Rgb, profile })
 }
 
 /// Whether the two kinds of chunks that the decoder does not limit fit the declared size. The whole file is

@@ -1,11 +1,14 @@
 //! Presigned requests: clients upload to the bucket and download from it directly, so no file passes
 //! through a function.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
 
-use bytes::Bytes;
+use aws_sdk_s3::presigning::PresigningConfig;
 use domain::Instant;
-use http::{HeaderValue, Method};
+use http::HeaderValue;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde_json::json;
@@ -64,7 +67,7 @@ impl Bucket {
     /// # Errors
     /// [`StorageError::Rejected`] when `content_type` is no valid header value, or `valid_for` is not between
     /// one second and one week.
-    pub fn link(
+    pub async fn link(
         &self,
         key: &str,
         name: &str,
@@ -73,17 +76,15 @@ impl Bucket {
         now: Instant,
     ) -> Result<String, StorageError> {
         HeaderValue::from_str(content_type).map_err(rejected)?;
-        let encoded = |text: &str| utf8_percent_encode(text, NOT_UNRESERVED).to_string();
-        let object = format!(
-            "{key}?response-content-disposition={}&response-content-type={}",
-            encoded(&disposition(name, content_type)),
-            encoded(content_type)
-        );
-        let mut request =
-            self.request(Method::GET, &object).body(Bytes::new()).map_err(rejected)?;
-        let valid_for = Some(check_validity(valid_for)?);
-        self.aws.sign("s3", &mut request, valid_for, now).map_err(rejected)?;
-        Ok(request.uri().to_string())
+        let config = PresigningConfig::builder()
+            .start_time(SystemTime::from(now.timestamp()))
+            .expires_in(check_validity(valid_for)?);
+        let request = self.client.get_object().bucket(&self.name).key(key);
+        let request = request
+            .response_content_disposition(disposition(name, content_type))
+            .response_content_type(content_type)
+            .presigned(config.build().map_err(rejected)?);
+        Ok(request.await?.uri().to_owned())
     }
 }
 
@@ -95,10 +96,6 @@ fn check_validity(valid_for: Duration) -> Result<Duration, StorageError> {
     }
 }
 
-/// The characters that a query percent-encodes, as signatures require
-/// (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html#create-canonical-request>).
-const NOT_UNRESERVED: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// The characters that RFC 8187 percent-encodes: all but `attr-char`.
 const NOT_ATTR_CHAR: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'!')

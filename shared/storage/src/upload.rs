@@ -2,7 +2,7 @@
 
 use domain::FileId;
 
-use crate::{Objects, StorageError, status, unavailable};
+use crate::{Bucket, StorageError, status, unavailable};
 
 /// The key that the form of the file `id` names. Objects at such keys are never served; the bucket's lifecycle
 /// removes those that remain.
@@ -15,7 +15,7 @@ pub fn file_key(id: FileId) -> String {
     format!("files/{id}")
 }
 
-impl Objects {
+impl Bucket {
     /// Moves the upload of the file `id` to [`file_key`], if it has `size` bytes, and returns whether [`file_key`] has
     /// an object of `size` bytes then. The object there is written once: neither a concurrent or repeated call nor
     /// an upload after the first call replaces it. After an error, call again.
@@ -36,15 +36,15 @@ impl Objects {
             }
             return Err(unavailable("the upload was replaced while it was moved"));
         }
-        self.bucket.delete(&upload).await?;
+        self.delete(&upload).await?;
         Ok(true)
     }
 
     /// Deletes the upload of the file `id`, then the object at [`file_key`]; in this order, because a copy that begins
     /// after the second deletion would last. Succeeds when there are none.
     pub async fn delete_file(&self, id: FileId) -> Result<(), StorageError> {
-        self.bucket.delete(&upload_key(id)).await?;
-        self.bucket.delete(&file_key(id)).await
+        self.delete(&upload_key(id)).await?;
+        self.delete(&file_key(id)).await
     }
 
     /// Copies the object at `from` that has the ETag `etag`, with its content type, to `to`; `false` when `from` has
@@ -52,9 +52,9 @@ impl Objects {
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html>,
     /// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html>).
     async fn copy(&self, from: &str, etag: &str, to: &str) -> Result<bool, StorageError> {
-        let request = self.client.copy_object().bucket(&self.bucket.name).key(to);
+        let request = self.client.copy_object().bucket(&self.name).key(to);
         let request = request
-            .copy_source(format!("{}/{from}", self.bucket.name))
+            .copy_source(format!("{}/{from}", self.name))
             .copy_source_if_match(etag)
             .if_none_match("*");
         match request.send().await {

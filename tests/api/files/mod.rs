@@ -13,7 +13,7 @@ use http::{Method, Request};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use serde_json::{Value, json};
-use storage::Objects;
+use storage::Bucket;
 use tests::{Person, World};
 
 /// The request for a text file of `size` bytes.
@@ -71,15 +71,15 @@ async fn content(owner: &Person, id: &str) -> Bytes {
 }
 
 /// The objects of the bucket, for a caller with all rights.
-pub(crate) fn objects(world: &World) -> Objects {
-    Objects::new(&world.setup().aws, &world.setup().settings).unwrap()
+pub(crate) fn bucket(world: &World) -> Bucket {
+    Bucket::new(&world.setup().aws, &world.setup().settings).unwrap()
 }
 
 /// The sizes of the upload of the file `id` and of the object that is served.
 async fn sizes(world: &World, id: &str) -> [Option<u64>; 2] {
-    let (objects, id) = (objects(world), FileId::or_none(id));
-    let upload = objects.head(&storage::upload_key(id)).await.unwrap();
-    let file = objects.head(&storage::file_key(id)).await.unwrap();
+    let (bucket, id) = (bucket(world), FileId::or_none(id));
+    let upload = bucket.head(&storage::upload_key(id)).await.unwrap();
+    let file = bucket.head(&storage::file_key(id)).await.unwrap();
     [upload, file].map(|object| object.map(|object| object.size))
 }
 

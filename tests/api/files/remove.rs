@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 use tests::{NewPerson, World};
 
-use super::{fetch, objects, payload, send, sizes, uploaded_file, uploaded_only};
+use super::{bucket, fetch, payload, send, sizes, uploaded_file, uploaded_only};
 
 fn files_left(world: &World) -> usize {
     world.items_of("FILE#").len()
@@ -78,7 +78,7 @@ async fn copy_that_ends_after_the_deletion_is_removed_too() {
     world.deliver().await;
     assert_eq!(sizes(&world, &id).await, [None, None]);
     let key = storage::file_key(FileId::or_none(&id));
-    objects(&world).bucket.put(&key, "text/plain", None, b"hallo".as_slice().into()).await.unwrap();
+    bucket(&world).put(&key, "text/plain", None, b"hallo".as_slice().into()).await.unwrap();
     world.clock().advance(Duration::from_secs(301));
     world.sweep().await;
     assert_eq!((sizes(&world, &id).await, files_left(&world)), ([None, None], 0));

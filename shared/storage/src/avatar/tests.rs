@@ -66,9 +66,7 @@ fn clean_truncated_files_rejected() {
         corpus!("alpha.webp"),
     ] {
         assert!(clean(file).is_ok());
-        // A sequential JPEG may lack its end, if no pixel is missing.
-        let is_complete = |length| file.starts_with(b"\xFF\xD8") && length + 2 >= file.len();
-        for length in (0..file.len()).filter(|length| !is_complete(*length)) {
+        for length in 0..file.len() {
             assert_eq!(clean(&file[..length]), Err(ImageError), "{length}");
         }
     }
@@ -124,77 +122,16 @@ fn clean_each_format_keeps_colours() {
 #[test]
 fn clean_shows_the_colours_that_browsers_show() {
     for (file, [red, green, blue]) in [
-        (corpus!("jfif-with-adobe-transform-0.jpg"), [199, 60, 29]),
         // Display P3 with a gamma of 2.2, Adobe RGB, and sRGB with a gamma of 1.8.
         (corpus!("wide-colours.jpg"), [218, 37, 0]),
         (corpus!("adobe-rgb.jpg"), [230, 57, 20]),
         (corpus!("gamma-1.8.jpg"), [209, 77, 39]),
-        (corpus!("trailer-instead-of-eoi.jpg"), [199, 60, 29]),
-        (corpus!("zero-byte-before-app1.jpg"), [199, 60, 29]),
+        // Its profile is of another colour space, so that it is ignored.
+        (corpus!("cmyk-with-rgb-profile.jpg"), [200, 60, 30]),
     ] {
         let (picture, _) = cleaned(file);
         let seen = picture.get_pixel(2, 2);
         assert!(near(&picture, (2, 2), [red, green, blue, 255]), "{seen:?} {red}");
-    }
-}
-
-#[test]
-fn clean_png_gamma_and_primaries_converted() {
-    // Chunks as they stand in a file. Expected is what Chromium shows.
-    let linear = b"\0\0\0\x04gAMA\0\x01\x86\xA0\x31\xE8\x96\x5F".as_slice();
-    let mac = b"\0\0\0\x04gAMA\0\0\xD9\x04\xDC\xB2\xDA\x02";
-    let srgb = b"\0\0\0\x04gAMA\0\0\xB1\x8F\x0B\xFC\x61\x05";
-    let display_p3 =
-        b"\0\0\0\x20cHRM\0\0\x7A\x26\0\0\x80\x84\0\x01\x09\xA0\0\0\x7D\0\0\0\x67\x84\0\x01\x0D\x88\
-        \0\0\x3A\x98\0\0\x17\x70\xF1\xF8\xCA\x57";
-    let file = encoded(RgbImage::from_pixel(16, 16, Rgb([180, 90, 40])), ImageFormat::Png);
-    // After the signature and `IHDR`.
-    let (head, rest) = file.split_at(33);
-    for (chunks, [red, green, blue]) in [
-        (linear.to_vec(), [219, 160, 110]),
-        (mac.to_vec(), [193, 109, 53]),
-        (srgb.to_vec(), [180, 90, 40]),
-        (display_p3.to_vec(), [180, 90, 40]),
-        ([srgb.as_slice(), display_p3].concat(), [195, 83, 5]),
-    ] {
-        let (picture, _) = cleaned(&[head, &chunks, rest].concat());
-        let seen = picture.get_pixel(2, 2);
-        assert!(near(&picture, (2, 2), [red, green, blue, 255]), "{seen:?} {red}");
-    }
-}
-
-#[test]
-fn clean_trailer_in_place_of_the_end_is_ignored() {
-    let file = encoded(gradient(200, 120), ImageFormat::Jpeg);
-    let whole = clean(&file).unwrap();
-    let without_end = file.strip_suffix(&EOI).unwrap();
-    // What looks like markers: a restart, a scan, a comment.
-    for trailer in [&b""[..], b"\0\0", b"\xFF\xD3\xFF\xD3", b"\xFF\xDA\0\x08", b"\xFF\xFEabc"] {
-        let trailed = [without_end, &trailer.repeat(20)].concat();
-        assert_eq!(clean(&trailed), Ok(whole.clone()), "{}", trailer.escape_ascii());
-    }
-}
-
-#[test]
-fn clean_lost_restart_markers_are_put_back() {
-    let undamaged = corpus!("restart-undamaged.jpg");
-    let whole = clean(undamaged).unwrap();
-    assert_eq!(clean(corpus!("restart-marker-missing.jpg")), Ok(whole.clone()));
-    let is_marker = |two: &[u8]| two[0] == 0xFF && matches!(two[1], 0xD0..=0xD7);
-    let markers: Vec<usize> =
-        (0..undamaged.len() - 1).filter(|at| is_marker(&undamaged[*at..at + 2])).collect();
-    // The first, the last, three in a row, and every fifth one.
-    for lost in [
-        vec![markers[0]],
-        vec![markers[markers.len() - 1]],
-        markers[20..23].to_vec(),
-        markers.iter().copied().step_by(5).collect(),
-    ] {
-        let mut file = undamaged.to_vec();
-        for at in lost.iter().rev() {
-            file.drain(*at..at + 2);
-        }
-        assert_eq!(clean(&file), Ok(whole.clone()), "{lost:?}");
     }
 }
 
