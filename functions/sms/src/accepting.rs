@@ -29,11 +29,11 @@ impl Submission<'_> {
     }
 
     /// Counts `count` messages in the daily quotas and commits `tx`, which writes them, together with the stored
-    /// `response`. A concurrent request with the same key waits for that response. If the commit fails, `was_accepted`
-    /// reads whether it took effect nevertheless.
+    /// `response`. If the commit fails, `was_accepted` reads whether it took effect nevertheless.
     ///
     /// # Errors
-    /// As [`Idempotency::hold`]; `SMS_QUOTA_EXCEEDED_MESSAGE` when a quota would be exceeded. Nothing was written then.
+    /// As [`Idempotency::earlier`]; `SMS_QUOTA_EXCEEDED_MESSAGE` when a quota would be exceeded, also by a request with the same
+    /// key that is in progress. Nothing was written then.
     pub(crate) async fn accept<T: Serialize + DeserializeOwned>(
         &self,
         messages: &Messages,
@@ -42,21 +42,11 @@ impl Submission<'_> {
         response: T,
         was_accepted: impl Future<Output = Result<bool, StoreError>>,
     ) -> ApiResult<T> {
-        let store = &messages.store;
-        let held = match self.key.hold(store, self.message, self.now).await? {
-            Ok(held) => held,
-            Err(earlier) => return Ok(earlier),
-        };
         self.key.store_in(&mut tx, &response, self.now)?;
         let Err(error) = self.count_and_commit(messages, tx, count, was_accepted).await else {
             return success(self.message, response);
         };
-        if let Some(held) = held
-            && let Err(failure) = store.release_key(held).await
-        {
-            tracing::warn!(%failure, "an idempotency key was not released and is held for some seconds");
-        }
-        // Another request may have taken the key meanwhile, and been accepted.
+        // Another request with the key may have been accepted meanwhile.
         self.earlier(messages).await?.ok_or(error)
     }
 

@@ -11,7 +11,7 @@ use identity::sealing::Sealer;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
-use store::{CommitOutcome, Earlier, Held, Idempotent, Part, Store, Transaction};
+use store::{CommitOutcome, Earlier, Idempotent, Part, Store, Transaction};
 
 use crate::{
     ApiError, ApiResponse, ApiResult, Client, ErrorCode, FromFields, InvalidValue, Message,
@@ -145,26 +145,6 @@ impl Idempotency {
             CommitOutcome::ConditionFailed(part) => {
                 Ok(self.earlier(store, message, now).await?.ok_or(part))
             }
-        }
-    }
-
-    /// Holds the key for some seconds, so that a concurrent repetition waits for the response to this request. The inner
-    /// error is the response to an earlier request. For handlers that count before they commit.
-    ///
-    /// # Errors
-    /// As [`earlier`](Self::earlier); 409 when another request holds the key until the deadline.
-    pub async fn hold<T: DeserializeOwned>(
-        &self,
-        store: &Store,
-        message: Message,
-        now: Instant,
-    ) -> Result<Result<Option<Held<'_>>, ApiResponse<T>>, ApiError> {
-        let Some(key) = &self.0 else {
-            return Ok(Ok(None));
-        };
-        match store.hold(key, now).await? {
-            Ok(held) => Ok(Ok(Some(held))),
-            Err(earlier) => replay(message, earlier).map(Err),
         }
     }
 }

@@ -10,17 +10,11 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Part, Store, StoreError, Transaction,
-    keys::{self, Key, SWEEP_DELAY},
-    retry::{Retries, random_bytes},
+    keys::{self, Key},
     write::Write,
 };
 
 const RETENTION: Duration = Duration::from_secs(86_400);
-
-/// How long a request holds its key: a little longer than it is retried.
-const HOLD: Duration = Duration::from_secs(6);
-
-const UNANSWERED: &str = "attribute_not_exists(exp) OR exp <= :now";
 
 /// A request with an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,17 +32,7 @@ pub enum Earlier {
     Other,
 }
 
-/// A request that holds its idempotency key: it alone may be answered under it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use = "it is to be released when the request is not answered"]
-pub struct Held<'a> {
-    request: &'a Idempotent,
-    holder: String,
-}
-
-/// A key that is only held has none of these attributes.
-#[derive(Default, Deserialize)]
-#[serde(default)]
+#[derive(Deserialize)]
 struct Answered {
     body: String,
     answer: String,
@@ -78,8 +62,8 @@ impl Transaction {
     pub fn put_idempotent_response(&mut self, request: &Idempotent, response: &str, now: Instant) {
         let end = now.after(RETENTION);
         let update = Write::at(&request.key)
-            .when(UNANSWERED)
-            .expression("SET body = :body, answer = :answer, exp = :exp, #ttl = :ttl REMOVE heldBy, heldUntil")
+            .when("attribute_not_exists(exp) OR exp <= :now")
+            .expression("SET body = :body, answer = :answer, exp = :exp, #ttl = :ttl")
             .expiring(end)
             .text(":body", &request.body)
             .text(":answer", response)
@@ -90,53 +74,6 @@ impl Transaction {
 }
 
 impl Store {
-    /// Holds the key of `request` for a few seconds, so that a concurrent repetition is not counted in the quotas
-    /// beside it, but waits for its response. Returns that response as the inner error. The hold of a process that has
-    /// ended ends by itself.
-    ///
-    /// # Errors
-    /// [`StoreError::TransactionConflict`] when another request holds the key until the deadline.
-    pub async fn hold<'a>(
-        &self,
-        request: &'a Idempotent,
-        now: Instant,
-    ) -> Result<Result<Held<'a>, Earlier>, StoreError> {
-        let holder = HEXLOWER.encode(&random_bytes::<16>()?);
-        let end = now.after(HOLD);
-        let update = Write::at(&request.key)
-            .when(format!(
-                "({UNANSWERED}) \
-                 AND (attribute_not_exists(heldBy) OR heldBy = :holder OR heldUntil <= :now)"
-            ))
-            .expression("SET heldBy = :holder, heldUntil = :end, #ttl = :ttl")
-            .expiring(end.after(SWEEP_DELAY))
-            .number(":now", now.unix_milliseconds())
-            .text(":holder", &holder)
-            .number(":end", end.unix_milliseconds());
-        let mut retries = Retries::new();
-        loop {
-            // A lost response is no problem: the condition holds again for the same holder.
-            let error = match self.apply(update.clone()).await {
-                Ok(true) => return Ok(Ok(Held { request, holder })),
-                Ok(false) => match self.earlier(request, now).await? {
-                    Some(earlier) => return Ok(Err(earlier)),
-                    None => StoreError::TransactionConflict,
-                },
-                Err(error) => error,
-            };
-            retries.pause(error).await?;
-        }
-    }
-
-    /// Releases the key of a request that is not answered. After an error the hold ends by itself.
-    pub async fn release_key(&self, held: Held<'_>) -> Result<(), StoreError> {
-        let update = Write::at(&held.request.key)
-            .when("heldBy = :holder")
-            .expression("REMOVE heldBy, heldUntil")
-            .text(":holder", &held.holder);
-        self.apply(update).await.map(drop)
-    }
-
     /// The request that was answered under the same key within the last day.
     pub async fn earlier(
         &self,

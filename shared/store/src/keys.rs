@@ -139,7 +139,7 @@
 //! | status of a file | the call ends between its steps | every step can be repeated by the sweep | `files/complete.rs::sweep_completes_what_an_interrupted_call_began` |
 //! | quotas of text messages | many calls of one committee | a condition of a plain update, in no transaction | `sms/single.rs::daily_quotas_hold_per_user_and_committee_under_concurrency` |
 //! | the same | lost response, or the call ends before its transaction | the quota of the day is smaller, never larger | `sms/single.rs::message_with_unknown_outcome_stays_counted` |
-//! | idempotency key | used at the same time | one request holds it, others wait for its response | `sms/single.rs::repeated_request_is_counted_once_in_the_quota` |
+//! | idempotency key | used at the same time | one transaction is written; the others release their counts and get its response | `sms/single.rs::repeated_request_is_counted_once_in_the_quota` |
 //! | the same | lost response of the transaction | the stored response is the proof | `sms/single.rs::lost_store_response_accepts_the_message_once` |
 //! | opt-outs of many recipients | stale | read again, strongly consistent, before each message is sent | `sms/single.rs::opted_out_number_is_neither_sent_to_nor_counted` |
 //! | messages of a batch, counted | stale: a message not yet, or in a former state | what is not counted counts as queued | `sms/batch.rs::batch_counters_always_add_up` |

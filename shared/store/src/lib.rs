@@ -54,7 +54,7 @@ pub use engine::{
     transaction::{CommitOutcome, Part, Transaction},
 };
 use engine::{meter, retry, table, write};
-pub use idempotency::{Earlier, Held, Idempotent};
+pub use idempotency::{Earlier, Idempotent};
 use messages::{outbox, quotas};
 pub use messages::{
     outbox::{Claimed, Outbound, OutboundMessage},

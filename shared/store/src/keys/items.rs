@@ -126,7 +126,7 @@ items! {
     "next free slot for a text message or a mail" rate(channel: &str) Transient "RATE#{channel}" "RATE";
     "next place of a committee in the order of messages of batches" next_place(id: CommitteeId)
         Transient "PLACE#{id}" "PLACE";
-    "idempotent response, or who holds its key" idempotency(request: &str = hashed(request))
+    "idempotent response" idempotency(request: &str = hashed(request))
         Transient "IDEMPOTENCY#{request}" "IDEMPOTENCY";
     // `token` is a hash of host, user and token, so that a new token starts with a new item.
     "circuit breaker of a cPanel token" breaker(token: &str) Transient "BREAKER#{token}" "BREAKER";
