@@ -1,6 +1,8 @@
 //! Whether each condition of a write has failed at least once in the last whole run of the API tests, and whether items of
 //! each kind that expires were read after their time. A condition that never fails is not needed, or nothing would show that
 //! it is missing. `cargo test --test conditions -- --nocapture` prints the counts.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::print_stdout, reason = "the counts, for `--nocapture`")]
 
 use std::{fs, path::Path};
 

@@ -2,7 +2,7 @@ use std::io::Cursor;
 
 use image::{DynamicImage, ImageBuffer, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 
-use super::{Avatar, EOI, Format, ImageError, clean};
+use super::{Avatar, Format, ImageError, clean};
 
 /// Small files of the fuzzing corpus.
 macro_rules! corpus {
