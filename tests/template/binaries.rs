@@ -91,7 +91,7 @@ fn binaries() -> PathBuf {
 
 /// The function to which the gateway routes `path`.
 fn function_of(path: &str) -> &'static str {
-    let path = path.strip_prefix("/api/v1/").or_else(|| path.strip_prefix("/api/dev/"));
+    let path = path.strip_prefix("/api/v1/");
     let mut names = ["auth", "committees", "users"].into_iter();
     names.find(|name| path.is_some_and(|path| path.starts_with(name))).unwrap_or("fallback")
 }
