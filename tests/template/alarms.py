@@ -91,15 +91,11 @@ class Alarms(unittest.TestCase):
             [], [{"requests": 2280, "errors": 32}], [{"requests": 50, "errors": 9}],
             [{"requests": 50, "errors": 12, "panel": 3}],
         ])
-        self.assert_states("AvailabilityBurn6h", on=[[{"requests": 13_680, "errors": 83}]], off=[
-            [], [{"requests": 13_680, "errors": 82}], [{"requests": 300, "errors": 9}],
-        ])
 
     def test_latency_budget_needs_ten_slow_answers(self):
-        for name, fast in [("LatencyBurn1h", 85), ("LatencyBurn6h", 93)]:
-            self.assert_states(name, on=[[{"requests": 200, "fast": fast}]], off=[
-                [], [{"requests": 20, "fast": fast}], [{"requests": 2000, "fast": 99}],
-            ])
+        self.assert_states("LatencyBurn1h", on=[[{"requests": 200, "fast": 85}]], off=[
+            [], [{"requests": 20, "fast": 85}], [{"requests": 2000, "fast": 99}],
+        ])
 
     def test_one_failing_run_a_minute_is_seen(self):
         for name in ["DispatcherErrors", "WorkerErrors"]:
@@ -112,11 +108,10 @@ class Alarms(unittest.TestCase):
         self.assert_states("MailQuotaUsed", [[{"sent": 160}]], [[], [{"sent": 159}]])
         self.assert_states("SmsSpend", [[{"spent": 0.8}]], [[], [{"spent": 0.79}]])
 
-    def test_throttles_of_one_table_or_index_are_seen(self):
-        for name, number in [("TableThrottles", 10), ("IndexThrottles", 100)]:
-            metrics = [one["Id"] for one in of_type("Alarm")[name]["Metrics"] if "MetricStat" in one]
-            for metric in metrics:
-                self.assert_states(name, [[{metric: number}] * 2], [[], [{metric: number}], [{metric: number - 1}] * 2])
+    def test_throttles_of_one_table_are_seen(self):
+        metrics = [one["Id"] for one in of_type("Alarm")["TableThrottles"]["Metrics"] if "MetricStat" in one]
+        for metric in metrics:
+            self.assert_states("TableThrottles", [[{metric: 10}] * 2], [[], [{metric: 10}], [{metric: 9}] * 2])
 
     def test_discarded_batches_are_seen_until_they_are_removed(self):
         for name in ["StreamFailures", "WorkerStreamFailures"]:
@@ -126,12 +121,6 @@ class Alarms(unittest.TestCase):
 
     def test_canary_that_does_not_run_is_seen(self):
         self.assert_states("CanaryFailed", [[], [{"Errors": 1}] * 2], [[{"Errors": 0}] * 2])
-
-    def test_metrics_of_indexes_name_existing_ones(self):
-        text = json.dumps([of_type("Alarm"), of_type("Dashboard")]).replace('\\"', '"')
-        named = set(re.findall(r'"GlobalSecondaryIndexName",(?: "Value":)? "(\w+)"', text))
-        indexes = RESOURCES["Records"]["Properties"]["GlobalSecondaryIndexes"]
-        self.assertEqual(named, {one["IndexName"] for one in indexes})
 
     def test_dashboard_has_at_most_the_free_number_of_metrics(self):
         for name, one in of_type("Dashboard").items():
