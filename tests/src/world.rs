@@ -91,7 +91,8 @@ impl World {
         for (name, value) in settings {
             all.set(name, *value);
         }
-        let setup = own_setup(&all, cloud.clock());
+        let setup = own_setup(&all, Clock::default());
+        cloud.set_clock(setup.clock.clone());
         home::bootstrap(&setup, "admin@example.org", &PASSWORD.into())
             .await
             .expect("the bootstrap succeeds");

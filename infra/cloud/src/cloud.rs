@@ -64,7 +64,6 @@ pub struct Cloud {
     key: AccessKey,
     /// For S3 alone: its id is public, because presigned forms and links contain it.
     files_key: AccessKey,
-    clock: Clock,
     database: Database,
     tables: StrictTables,
     parameters: Parameters,
@@ -127,8 +126,7 @@ impl Cloud {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
         let (parameters, guard) = (Parameters::default(), Authorizer::default());
-        let clock = Clock::default();
-        let tables = StrictTables::new(database.clone(), clock.clone());
+        let tables = StrictTables::new(database.clone());
         let service = CloudEndpoint {
             key: key.clone(),
             files_key: files_key.clone(),
@@ -139,7 +137,7 @@ impl Cloud {
             folder: files.to_owned(),
             files_lock: tokio::sync::Mutex::default(),
             recorder: recorder.clone(),
-            clock: clock.clone(),
+            clock: Clock::default(),
             faults: faults.clone(),
             holds: holds.clone(),
             guard: guard.clone(),
@@ -154,7 +152,6 @@ impl Cloud {
             endpoint,
             key,
             files_key,
-            clock,
             database,
             tables,
             parameters,
@@ -190,9 +187,9 @@ impl Cloud {
         self.parameters.get(name)
     }
 
-    /// The clock of this cloud, which the functions share.
-    pub fn clock(&self) -> Clock {
-        self.clock.clone()
+    /// Takes the time of the functions, by which it is [counted](crate::conditions) whether items are over, from `clock`.
+    pub fn set_clock(&self, clock: Clock) {
+        self.tables.set_clock(clock);
     }
 
     /// The recorder of sent mails and text messages.

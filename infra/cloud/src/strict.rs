@@ -84,13 +84,14 @@ impl Strictness {
 #[derive(Clone)]
 pub(crate) struct StrictTables {
     database: Database,
-    clock: Clock,
     held: HeldItems,
     state: Arc<Mutex<State>>,
 }
 
 struct State {
     strictness: Strictness,
+    /// The time of the functions.
+    clock: Clock,
     /// Present while reads may be stale.
     replica: Option<Replica>,
     /// How late every change becomes visible to stale reads; if none, each has a random time.
@@ -105,9 +106,10 @@ struct State {
 }
 
 impl StrictTables {
-    pub(crate) fn new(database: Database, clock: Clock) -> Self {
+    pub(crate) fn new(database: Database) -> Self {
         let state = State {
             strictness: Strictness::default(),
+            clock: Clock::default(),
             replica: None,
             lag: None,
             written: BTreeMap::new(),
@@ -116,7 +118,7 @@ impl StrictTables {
             units: Units::default(),
             random: SeededRandom::new(0),
         };
-        Self { database, clock, held: HeldItems::default(), state: Arc::new(Mutex::new(state)) }
+        Self { database, held: HeldItems::default(), state: Arc::new(Mutex::new(state)) }
     }
 
     /// Sets the behaviours for the following requests.
@@ -125,6 +127,11 @@ impl StrictTables {
         state.random = SeededRandom::new(strictness.seed);
         state.heat = HeatMeter::default();
         state.strictness = strictness;
+    }
+
+    /// Sets the clock of the functions.
+    pub(crate) fn set_clock(&self, clock: Clock) {
+        self.state().clock = clock;
     }
 
     /// The partitions that were used since the behaviours were set, those with the most units first; empty unless units
@@ -169,8 +176,10 @@ impl StrictTables {
         let response = self.execute(operation, &body, fault, lag).await;
         let (parts, body) = response.into_parts();
         let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
-        self.state().units += units::consumed(operation, parts.status, &body);
-        conditions::count_read(operation, &body, self.clock.now());
+        let mut state = self.state();
+        state.units += units::consumed(operation, parts.status, &body);
+        conditions::count_read(operation, &body, state.clock.now());
+        drop(state);
         Response::from_parts(parts, Full::new(body))
     }
 

@@ -155,7 +155,7 @@ async fn run(data: Seed) -> Result<(), LocalError> {
     settings.set_default("PUBLIC_URL", format!("http://localhost:{port}{FRONT_PATH}"));
     // Shorter than in production, for developers who watch.
     settings.set_default("SMS_CLAIM_SECONDS", "60");
-    let clock = cloud.clock();
+    let clock = Clock::default();
     settings.tell(&cloud, &folder)?;
     let setup = settings.setup(clock.clone())?;
     let [email, password] = settings.administrator();
