@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use dev::{operations::operations, seed};
-use tests::{Answer, PASSWORD, Person, World};
+use serde_json::Value;
+use tests::{Answer, Document, PASSWORD, Person, World};
 
 /// Operations whose example does not succeed, and why.
 const REFUSED: [(&str, &str); 12] = [
@@ -68,6 +69,32 @@ async fn examples_of_the_document_succeed_in_a_seeded_store() {
     let expected: BTreeSet<&str> = REFUSED.iter().map(|(operation, _)| *operation).collect();
     let names: BTreeSet<&str> = refused.iter().map(|(operation, _)| operation.as_str()).collect();
     assert_eq!(names, expected, "{refused:?}");
+}
+
+/// The examples in `node`, which stands at `pointer`, that differ from the schema beside them, and how.
+fn wrong_examples(document: &Document, node: &Value, pointer: &str) -> Vec<String> {
+    let Some(fields) = node.as_object() else {
+        return Vec::new();
+    };
+    if fields.contains_key("schema") {
+        let several = fields.get("examples").and_then(Value::as_object).into_iter().flatten();
+        let values = several.map(|(_, one)| &one["value"]).chain(fields.get("example"));
+        let schema = format!("{pointer}/schema");
+        let errors = values.flat_map(|value| document.errors(&schema, value));
+        return errors.map(|error| format!("{pointer}: {error}")).collect();
+    }
+    let below = fields.iter().flat_map(|(name, field)| {
+        let name = name.replace('~', "~0").replace('/', "~1");
+        wrong_examples(document, field, &format!("{pointer}/{name}"))
+    });
+    below.collect()
+}
+
+#[test]
+fn examples_of_the_document_fit_their_schemas() {
+    let document = Document::get();
+    let wrong = wrong_examples(document, document.root(), "");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[tokio::test]
