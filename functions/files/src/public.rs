@@ -57,9 +57,10 @@ impl Files {
         let owner = self.store.user(file.user_id).await?.filter(|owner| owner.is_active);
         let owner = owner.ok_or(ErrorCode::FileNotFound)?;
         let committee = self.store.committee(owner.committee_id).await?;
-        match committee.is_some_and(|committee| committee.is_active) {
-            true => Ok(()),
-            false => Err(ErrorCode::FileNotFound.into()),
+        if committee.is_some_and(|committee| committee.is_active) {
+            Ok(())
+        } else {
+            Err(ErrorCode::FileNotFound.into())
         }
     }
 }

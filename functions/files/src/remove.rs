@@ -41,10 +41,7 @@ impl Files {
         tx: &mut Transaction,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let owner = match file.is_public() {
-            true => self.store.user(file.user_id).await?,
-            false => None,
-        };
+        let owner = if file.is_public() { self.store.user(file.user_id).await? } else { None };
         let owner = owner.ok_or(ErrorCode::FileNotFound)?;
         if !caller.rights().may_edit(&owner.rights()) {
             // The public files of a suspended owner are not visible.

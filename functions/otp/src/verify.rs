@@ -262,9 +262,10 @@ impl Otp {
             tx.complete_enrolment(user.user_id, enrolment);
             tx.set_otp(user.user_id, stored, self.sealer.kid());
             tx.renew_session(session, &renewed_session);
-            let event = match user.is_otp_enabled {
-                true => AccountEvent::OtpReplaced,
-                false => AccountEvent::OtpEnabled,
+            let event = if user.is_otp_enabled {
+                AccountEvent::OtpReplaced
+            } else {
+                AccountEvent::OtpEnabled
             };
             tx.send(&self.outbox.notify(user, event, now)?);
             Ok(after)

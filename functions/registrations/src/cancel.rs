@@ -37,9 +37,10 @@ pub(crate) async fn cancel(
                 state: RegistrationState::Cancelled,
                 reason: request.reason.clone().filter(|_| is_committee),
                 rule: SeatRule::None,
-                event: match is_committee {
-                    true => RegistrationEvent::CancelledByCommittee,
-                    false => RegistrationEvent::CancelledByPerson,
+                event: if is_committee {
+                    RegistrationEvent::CancelledByCommittee
+                } else {
+                    RegistrationEvent::CancelledByPerson
                 },
                 action: is_committee.then_some(action),
             }

@@ -127,10 +127,8 @@ impl Registrations {
             invalid.get_or_insert(FieldError::new("language", error));
             card.language.clone()
         });
-        let clearing = match card.state.is_active() && !is_committee {
-            true => Clearing::Absent,
-            false => Clearing::Any,
-        };
+        let clearing =
+            if card.state.is_active() && !is_committee { Clearing::Absent } else { Clearing::Any };
         let form = (questions, &language);
         let answers =
             self.merged_answers(card.user_id, form, stored, given, clearing, invalid).await?;

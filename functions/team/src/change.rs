@@ -99,9 +99,10 @@ pub(crate) async fn change(
         team.changed(tx, before, &request, committee_id, mail.is_some(), now)
     };
     let edit = admin.edit(&team.store, before, Action::TeamMemberUpdated, now, update);
-    let edited = match changes_number {
-        true => attempts::counted_change(&team.store, "phoneChanged", id, now, edit).await,
-        false => edit.await,
+    let edited = if changes_number {
+        attempts::counted_change(&team.store, "phoneChanged", id, now, edit).await
+    } else {
+        edit.await
     };
     if edited.is_err() {
         team.codes.release(mail).await;

@@ -43,9 +43,10 @@ pub(crate) async fn set_status(
         }))
     };
     let edit = admin.edit(&users.store, user, Action::UserStatusChanged, now, set);
-    let user = match suspends {
-        true => attempts::counted_change(&users.store, "accountSuspended", id, now, edit).await?,
-        false => edit.await?,
+    let user = if suspends {
+        attempts::counted_change(&users.store, "accountSuspended", id, now, edit).await?
+    } else {
+        edit.await?
     };
     let committee = admin.committee_of(&users.store, &user).await?;
     success(Message::UserStatusUpdated, EditableAccount::of(user, committee))

@@ -72,9 +72,10 @@ impl Worker {
                 continue;
             }
             let course = &terms.course.summary;
-            let (next, cleanup) = match has_more {
-                true => (Some(now), None),
-                false => self.next_work(course, &seats, now, ends).await?,
+            let (next, cleanup) = if has_more {
+                (Some(now), None)
+            } else {
+                self.next_work(course, &seats, now, ends).await?
             };
             return Ok(store.reschedule_seats(id, &seats, next, cleanup.as_ref()).await?);
         }

@@ -176,11 +176,12 @@ async fn tables(api: &AwsApi, parameters: &Parameters, stage: Stage) -> Result<(
         let answer = send(api, "dynamodb", Method::POST, "/", &headers, &body).await?;
         let text = String::from_utf8_lossy(answer.body());
         if !text.contains("ResourceNotFoundException") {
-            return match answer.status().is_success() {
-                true => Err(format!(
+            return if answer.status().is_success() {
+                Err(format!(
                     "{table} exists: take it over as infra/restore.md says under A deleted stack, or delete it"
-                )),
-                false => Err(format!("DynamoDB answered {}: {text}", answer.status())),
+                ))
+            } else {
+                Err(format!("DynamoDB answered {}: {text}", answer.status()))
             };
         }
     }

@@ -37,9 +37,10 @@ pub async fn reseal(setup: &Setup) -> Result<Resealed, ApiError> {
         loop {
             let page = store.sealed_under(kid, position.as_deref(), PAGE).await?;
             for user in page.items {
-                match reseal_one(store, &sealer, user).await? {
-                    true => resealed.done += 1,
-                    false => resealed.unreadable += 1,
+                if reseal_one(store, &sealer, user).await? {
+                    resealed.done += 1
+                } else {
+                    resealed.unreadable += 1
                 }
             }
             position = page.last;

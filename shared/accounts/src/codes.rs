@@ -191,12 +191,13 @@ impl Codes {
         email: &Email,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let (challenge, counters) = match *email == user.email {
-            true => (email_challenge(email), Vec::new()),
-            false => (
+        let (challenge, counters) = if *email == user.email {
+            (email_challenge(email), Vec::new())
+        } else {
+            (
                 pending_email_challenge(email, user.user_id),
                 vec![Counter::of(limits::CODES_TO_ADDRESS, email)],
-            ),
+            )
         };
         let to = Recipient::Mail(email.clone());
         self.issue_within(&counters, (CodeKind::Email, challenge), user, to, now).await

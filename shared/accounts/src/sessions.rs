@@ -166,10 +166,8 @@ impl Sessions {
         tx: &mut Transaction,
     ) -> Result<(), ApiError> {
         let user = &account.user;
-        let known = match account.forgets_devices {
-            true => KnownDevices::default(),
-            false => account.devices.clone(),
-        };
+        let known =
+            if account.forgets_devices { KnownDevices::default() } else { account.devices.clone() };
         let is_first =
             known.is_empty() && user.last_active == user.created_at && user.device_series == 0;
         if !is_first && !account.forgets_devices && !known.includes(&client.agent, client.ip, now) {

@@ -159,9 +159,10 @@ pub struct RegistrationCard {
 impl RegistrationCard {
     /// What is shown of the account `user` of the person.
     pub fn registrant(&self, user: &User) -> Registrant {
-        let (name, last_name) = match self.is_anonymous {
-            true => (&self.name, &self.last_name),
-            false => (&user.name, &user.last_name),
+        let (name, last_name) = if self.is_anonymous {
+            (&self.name, &self.last_name)
+        } else {
+            (&user.name, &user.last_name)
         };
         let is_shown = !self.is_anonymous && user.erased_at.is_none();
         Registrant {

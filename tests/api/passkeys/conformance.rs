@@ -297,9 +297,10 @@ async fn key_that_anyone_can_sign_with_is_refused() {
         let mut authenticator = Authenticator::es256();
         authenticator.other_key = Some(key);
         let answer = authenticator.register(&member).await;
-        match is_right {
-            true => drop(answer.expect_success(Message::PasskeyCreated)),
-            false => answer.expect_error(ErrorCode::PasskeyInvalid),
+        if is_right {
+            answer.expect_success(Message::PasskeyCreated);
+        } else {
+            answer.expect_error(ErrorCode::PasskeyInvalid);
         }
     }
 }

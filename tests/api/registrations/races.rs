@@ -124,9 +124,10 @@ async fn last_seat_and_place_taken_meanwhile_are_given_to_one_person() {
         };
         let approve = course.decide("approve", &people[0], json!({}));
         let answer = course.overtaken(approve, other).await;
-        match is_full {
-            false => assert_eq!(state(&answer), "WAITLISTED"),
-            true => answer.expect_error(ErrorCode::CourseFull),
+        if is_full {
+            answer.expect_error(ErrorCode::CourseFull);
+        } else {
+            assert_eq!(state(&answer), "WAITLISTED");
         }
     }
     // After the start, when there is no list.

@@ -40,9 +40,10 @@ async fn request_text(world: &World, number: &str, ip: &str, if_within: bool) {
     let member = world.member().await.at(ip);
     member.set_number(number).await;
     let answer = member.post("/users/phone-verification", json!({})).await;
-    match if_within {
-        true => _ = answer.expect_ok(),
-        false => answer.expect_error(ErrorCode::TooManyAttempts),
+    if if_within {
+        answer.expect_ok();
+    } else {
+        answer.expect_error(ErrorCode::TooManyAttempts);
     }
 }
 

@@ -115,9 +115,10 @@ fn report(world: &World, messages: usize) -> Result<()> {
         matches && *twice == 0
     };
     let has_duplicates = sent.values().any(|times| *times > 1);
-    match written == messages && !has_duplicates && counts.iter().all(is_consistent) {
-        true => Ok(()),
-        false => Err("a message was lost, sent twice, or has a wrong status".into()),
+    if written == messages && !has_duplicates && counts.iter().all(is_consistent) {
+        Ok(())
+    } else {
+        Err("a message was lost, sent twice, or has a wrong status".into())
     }
 }
 
@@ -296,9 +297,10 @@ fn judge(
     );
     written?;
     let is_fair = (45.0..=55.0).contains(&share) && waits <= 2 * RATE;
-    match sent.len() == all && is_fair && hottest < 500.0 {
-        true => Ok(()),
-        false => Err("a figure is outside its bound".into()),
+    if sent.len() == all && is_fair && hottest < 500.0 {
+        Ok(())
+    } else {
+        Err("a figure is outside its bound".into())
     }
 }
 

@@ -259,9 +259,10 @@ impl State<'_> {
                 let card = self.at(&pk, "REGISTRATION").map_or(&Value::Null, |item| &item["card"]);
                 let was_ended = card["state"] == "EXPIRED" && starting.contains(&**course)
                     || account.is_erased.allows(&true) && !is_active(card);
-                let holds = match account.is_erased.is(&true) {
-                    true => was_ended,
-                    false => was_ended || expected.allows(&is_active(card)),
+                let holds = if account.is_erased.is(&true) {
+                    was_ended
+                } else {
+                    was_ended || expected.allows(&is_active(card))
                 };
                 promise.check(holds, (pk, expected, card));
             }
@@ -330,9 +331,10 @@ impl State<'_> {
         let (pk, mut list) = (format!("SEATS#{course}"), BTreeMap::new());
         let is_place = |change: &&Change| change.pk == pk && change.sk.starts_with("WAITING#");
         let places = self.changes.iter().filter(is_place).map(|change| {
-            match change.after.is_null() {
-                true => list.remove(&change.sk),
-                false => list.insert(change.sk.clone(), text(&change.after, "userID")),
+            if change.after.is_null() {
+                list.remove(&change.sk)
+            } else {
+                list.insert(change.sk.clone(), text(&change.after, "userID"))
             };
             (change.at, list.clone())
         });

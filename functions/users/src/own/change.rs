@@ -52,9 +52,10 @@ pub(crate) async fn update(
             let changes_number =
                 request.phone.as_ref().is_some_and(|phone| *phone != caller.user.phone);
             let change = users.change_contact(&caller, &request, &client, now);
-            match changes_number {
-                true => attempts::counted_change(store, "phoneChanged", id, now, change).await,
-                false => change.await,
+            if changes_number {
+                attempts::counted_change(store, "phoneChanged", id, now, change).await
+            } else {
+                change.await
             }
         };
         let (user, _) = tokio::join!(changed, store.release(reserved));

@@ -65,10 +65,8 @@ pub(crate) async fn verify(
 ) -> ApiResult<Empty> {
     let email = email.or(user.pending_email.clone()).unwrap_or_else(|| user.email.clone());
     let account = email_challenge(&user.email);
-    let challenge = match email == user.email {
-        true => account,
-        false => pending_email_challenge(&email, user.user_id),
-    };
+    let challenge =
+        if email == user.email { account } else { pending_email_challenge(&email, user.user_id) };
     let kind = (CodeKind::Email, challenge);
     let found = users.codes.verify(kind, account, code.as_str(), &client, now).await?;
     let mut found = found.ok_or(ErrorCode::VerificationInvalid)?;

@@ -103,14 +103,13 @@ fn event_mail(event: &AccountEvent, when: String) -> Words {
             [YOURS, NOT_YOURS],
         ),
         AccountEvent::OtpDisabled { by_administrator } => {
-            let (what, not_yours) = match by_administrator {
-                true => (
+            let (what, not_yours) = if *by_administrator {
+                (
                     "La double authentification de votre compte Halqa a été désactivée par un administrateur",
                     NOT_REQUESTED,
-                ),
-                false => {
-                    ("La double authentification de votre compte Halqa a été désactivée", NOT_YOURS)
-                }
+                )
+            } else {
+                ("La double authentification de votre compte Halqa a été désactivée", NOT_YOURS)
             };
             let subject = "Double authentification désactivée sur votre compte Halqa";
             let advice = "Votre compte est moins bien protégé\u{a0}: nous vous conseillons de réactiver la double authentification.";
@@ -138,18 +137,19 @@ fn event_mail(event: &AccountEvent, when: String) -> Words {
             [YOURS, NOT_YOURS],
         ),
         AccountEvent::PasskeysRemoved { by_administrator } => {
-            let (what, why, not_yours) = match by_administrator {
-                true => (
+            let (what, why, not_yours) = if *by_administrator {
+                (
                     "Toutes les clés d’accès de votre compte Halqa ont été supprimées par un administrateur",
                     "",
                     NOT_REQUESTED,
-                ),
-                false => (
+                )
+            } else {
+                (
                     "Toutes les clés d’accès de votre compte Halqa ont été supprimées",
                     " Un code envoyé à cette adresse e-mail a servi pour la première fois\u{a0}: ces clés d’accès ne venaient \
                      peut-être pas de vous.",
                     NOT_YOURS,
-                ),
+                )
             };
             let subject = "Clés d’accès de votre compte Halqa supprimées";
             let next = "Pour vous connecter avec une clé d’accès, ajoutez-en une nouvelle dans votre compte.";

@@ -60,10 +60,13 @@ where
                     "ProvisionedThroughputExceededException"
                     | "ThrottlingException"
                     | "RequestLimitExceeded",
-                ) => match has_hot_key(service.raw()) {
-                    true => Self::HotKey,
-                    false => Self::Throttled,
-                },
+                ) => {
+                    if has_hot_key(service.raw()) {
+                        Self::HotKey
+                    } else {
+                        Self::Throttled
+                    }
+                }
                 Some("TransactionConflictException" | "TransactionInProgressException") => {
                     Self::TransactionConflict
                 }

@@ -131,10 +131,7 @@ impl Store {
             let (id, mut fits) = (user.user_id, true);
             let decide = |user: &User, tx: &mut Transaction| {
                 fits = session.is_valid(user, now);
-                match fits {
-                    true => decide(user, &session, tx),
-                    false => Err(on_failed(Part::Session)),
-                }
+                if fits { decide(user, &session, tx) } else { Err(on_failed(Part::Session)) }
             };
             let error = match self.update_user(user, decide, &on_failed).await {
                 Ok(user) => return Ok((user, session)),

@@ -129,9 +129,10 @@ fn event(function: &str, name: &str, token: &str) -> Result<String> {
 fn build(what: &[&str]) -> Result<()> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--release", "--locked"]).args(what);
-    match cargo.current_dir(ROOT).status()?.success() {
-        true => Ok(()),
-        false => Err(format!("{cargo:?} failed").into()),
+    if cargo.current_dir(ROOT).status()?.success() {
+        Ok(())
+    } else {
+        Err(format!("{cargo:?} failed").into())
     }
 }
 
