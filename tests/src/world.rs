@@ -53,6 +53,7 @@ pub struct World {
     folder: Arc<Folder>,
 }
 
+/// The folder of a cloud. The last World that uses it stores the counts of conditions: the process of a test ends with it.
 struct Folder(TempDir);
 
 impl Drop for Folder {

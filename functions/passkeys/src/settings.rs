@@ -5,8 +5,8 @@ use runtime::{ConfigError, Settings};
 use url::{Host, Url};
 
 /// Reads `PASSKEY_RP_ID`, the domain to which passkeys are bound for ever, and `PASSKEY_ORIGINS`, the origins of the
-/// pages and Android apps that may use them. Their defaults are the host and the origin of `PUBLIC_URL`; on this machine, whose addresses are
-/// no domains, the host is `localhost`.
+/// pages and Android apps that may use them. Their defaults are the host and the origin of `PUBLIC_URL`; on this machine,
+/// whose addresses are no domains, the host is `localhost`.
 ///
 /// # Errors
 /// When one of them is malformed, or the origin of a page is not of the domain or one below it

@@ -72,7 +72,7 @@ impl Part<'_> {
         let update = self.write["UpdateExpression"].as_str();
         let place = match update.filter(|update| !update.contains("#p")) {
             Some(update) => without_numbers(update),
-            None => kind_of(&key(self.write)).to_owned(),
+            None => kind_of(&ItemKey::of_part(self.write)).to_owned(),
         };
         let whole = self.write["ConditionExpression"].as_str().unwrap_or_default();
         let mut whole: Vec<String> =
@@ -148,11 +148,6 @@ fn end_of(item: &Value) -> Instant {
     end.unwrap_or_else(|| Instant::from_unix_milliseconds(ttl()))
 }
 
-fn key(write: &Value) -> ItemKey {
-    let item = if write["Item"].is_null() { &write["Key"] } else { &write["Item"] };
-    ItemKey::of(&write["TableName"], item)
-}
-
 /// The name of the kind of the item at `key`.
 fn kind_of(key: &ItemKey) -> &'static str {
     let fits = |pattern: &str, text: &str| match pattern.split_once('{') {
@@ -166,7 +161,7 @@ fn kind_of(key: &ItemKey) -> &'static str {
 /// Whether `condition` fails for the item that `write` names, evaluated in a transaction that checks it alone.
 pub(crate) fn fails(database: &Database, write: &Value, condition: &str) -> bool {
     let mut check = json!({ "TableName": write["TableName"], "ConditionExpression": condition });
-    check["Key"] = key(write).attributes();
+    check["Key"] = ItemKey::of_part(write).attributes();
     // DynamoDB rejects names and values that no expression uses.
     for field in ["ExpressionAttributeNames", "ExpressionAttributeValues"] {
         let all = write[field].as_object().into_iter().flatten();

@@ -18,6 +18,12 @@ impl ItemKey {
         Self { table: text(table), pk: text(&item["pk"]["S"]), sk: text(&item["sk"]["S"]) }
     }
 
+    /// The item that a put, an update, a delete, a check or a get names.
+    pub(crate) fn of_part(part: &Value) -> Self {
+        let item = if part["Item"].is_null() { &part["Key"] } else { &part["Item"] };
+        Self::of(&part["TableName"], item)
+    }
+
     /// The present item at this key; null when there is none.
     pub(crate) fn item(&self, database: &Database) -> Value {
         tables::item(database, &self.table, &self.attributes())
@@ -31,13 +37,9 @@ impl ItemKey {
 
 /// The items that a write, or a TransactGetItems, names, in the order of its parts.
 pub(crate) fn of(operation: &str, request: &Value) -> Vec<ItemKey> {
-    let named = |part: &Value| {
-        let item = if part["Item"].is_null() { &part["Key"] } else { &part["Item"] };
-        ItemKey::of(&part["TableName"], item)
-    };
     match operation {
-        "PutItem" | "UpdateItem" | "DeleteItem" => vec![named(request)],
-        "TransactWriteItems" | "TransactGetItems" => parts(request).map(named).collect(),
+        "PutItem" | "UpdateItem" | "DeleteItem" => vec![ItemKey::of_part(request)],
+        "TransactWriteItems" | "TransactGetItems" => parts(request).map(ItemKey::of_part).collect(),
         "BatchWriteItem" => {
             let tables = request["RequestItems"].as_object().into_iter().flatten();
             let writes = tables.flat_map(|(table, writes)| {
