@@ -1,11 +1,19 @@
 //! What `POST /sms/single` and `POST /sms/bulk` share: daily quotas, and messages that are accepted once.
 
+use std::time::Duration;
+
 use common::{ApiError, ApiResponse, ApiResult, ErrorCode, Idempotency, Message, success};
 use domain::{Instant, user::User};
 use serde::{Serialize, de::DeserializeOwned};
 use store::{CommitOutcome, StoreError, Transaction};
+use tokio::time::sleep;
 
 use crate::Messages;
+
+/// How often, and after how long, a request that meets a full quota looks for the response to one with the same key, which
+/// may be counted in the quota and not accepted yet.
+const LOOKS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// A request to send messages.
 pub(crate) struct Submission<'a> {
@@ -33,7 +41,7 @@ impl Submission<'_> {
     ///
     /// # Errors
     /// As [`Idempotency::earlier`]; `SMS_QUOTA_EXCEEDED_MESSAGE` when a quota would be exceeded, also by a request with the same
-    /// key that is in progress. Nothing was written then.
+    /// key that takes longer than a second. Nothing was written then.
     pub(crate) async fn accept<T: Serialize + DeserializeOwned>(
         &self,
         messages: &Messages,
@@ -46,8 +54,17 @@ impl Submission<'_> {
         let Err(error) = self.count_and_commit(messages, tx, count, was_accepted).await else {
             return success(self.message, response);
         };
-        // Another request with the key may have been accepted meanwhile.
-        self.earlier(messages).await?.ok_or(error)
+        // Another request with the key may have been accepted meanwhile, or is accepted soon.
+        let mut earlier = self.earlier(messages).await?;
+        let may_be_counted = self.key.is_given() && error.code() == ErrorCode::SmsQuotaExceeded;
+        let looks = if may_be_counted { LOOKS } else { 0 };
+        for _ in 0..looks {
+            if earlier.is_none() {
+                sleep(PAUSE).await;
+                earlier = self.earlier(messages).await?;
+            }
+        }
+        earlier.ok_or(error)
     }
 
     async fn count_and_commit(

@@ -92,6 +92,11 @@ impl Idempotency {
         Self(self.0.map(|request| request.and(&digest())))
     }
 
+    /// Whether the request has a key.
+    pub const fn is_given(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The response to an earlier request with the same key: `message`, and the data that was stored.
     ///
     /// # Errors

@@ -104,7 +104,10 @@ async fn message_that_is_claimed_or_due_is_not_left_to_the_sweep_again() {
 async fn work_that_another_process_took_over_is_not_postponed() {
     let queued = Queued::new().await;
     let (store, now) = (queued.store(), queued.now());
-    let due = async |now| store.due(DueList::Single, now, 1).await.unwrap().remove(0);
+    let due = async |now| {
+        queued.world.cloud().settle();
+        store.due(DueList::Single, now, 1).await.unwrap().remove(0)
+    };
     let postpone =
         async |due: &Due, pause, now| store.postpone(due, "cause", pause, now).await.unwrap();
     let lease = async |due: &Due, until| {
@@ -129,9 +132,11 @@ async fn work_that_another_process_took_over_is_not_postponed() {
     };
     let dead = ("UpdateItem", ":dead");
     queued.world.overtaken(dead, postpone(&read, HOUR, now), taken_over).await;
+    queued.world.cloud().settle();
     assert_eq!(store.dead_letters(now.after(HOUR * 9), 9).await.unwrap().len(), 0);
     let now = now.after(HOUR * 3 / 2);
     postpone(&due(now).await, HOUR, now).await;
+    queued.world.cloud().settle();
     let dead = store.dead_letters(now.after(HOUR * 9), 9).await.unwrap().remove(0);
     let now = now.after(HOUR);
     assert!(store.revive(&dead, now).await.unwrap());

@@ -1,6 +1,6 @@
 //! `POST /sms/single`, and the delivery of the message.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, pin::pin, time::Duration};
 
 use cloud::{
     faults::{Fault, Mode, Service},
@@ -8,7 +8,7 @@ use cloud::{
 };
 use common::{ErrorCode, Message};
 use domain::Profile;
-use futures_util::future::join_all;
+use futures_util::future::{Either, join, join_all, select};
 use serde_json::{Value, json};
 use tests::{NewPerson, World, expect_fields};
 
@@ -248,6 +248,33 @@ async fn repeated_request_is_counted_once_in_the_quota() {
     assert_eq!(answer.header("idempotent-replayed"), "true");
     admin.post("/sms/single", payload.clone()).await.expect_success(Message::SmsAccepted);
     admin.post("/sms/single", payload).await.expect_error(ErrorCode::SmsQuotaExceeded);
+}
+
+#[tokio::test]
+async fn repeated_request_waits_for_the_one_that_is_counted_in_its_quota() {
+    let world = World::with(&[("SMS_PER_USER_DAY", "1")]).await;
+    let admin = sender(&world).await.with("idempotency-key", "k");
+    let send = || admin.post("/sms/single", json!({ "to": NUMBER, "message": "a" }));
+    let writes = world.cloud().hold_next("TransactWriteItems", "SMS#");
+    let (first, second) = join(send(), async {
+        writes.reached(1).await.unwrap();
+        // It looks for an earlier response at its start, and twice after it met the quota.
+        let mut second = pin!(send());
+        for _ in 0..3 {
+            let look = world.cloud().hold_next("GetItem", "IDEMPOTENCY#");
+            match select(second.as_mut(), pin!(look.reached(1))).await {
+                Either::Left(_) => panic!("it does not wait for the first"),
+                Either::Right((reached, _)) => reached.unwrap(),
+            }
+        }
+        writes.release();
+        second.await
+    })
+    .await;
+    first.expect_success(Message::SmsAccepted);
+    second.expect_success(Message::SmsAccepted);
+    assert_eq!(second.header("idempotent-replayed"), "true");
+    assert_eq!(second.body, first.body);
 }
 
 #[tokio::test]
