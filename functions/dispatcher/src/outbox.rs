@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use background::{SendOutcome, TextMessage};
 use domain::{
-    E164, Email, Instant, Language,
+    E164, Email, Instant, Language, Recipient,
     code::CodeKind,
     limits,
     mail_stop::StopCause,
-    outbox::{AccountEvent, Notification, OutboxItem, OutboxMessage, Recipient},
+    outbox::{AccountEvent, Notification, OutboxItem, OutboxMessage},
     sms::Type,
     user::User,
 };

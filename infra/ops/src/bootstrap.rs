@@ -4,8 +4,8 @@ use accounts::{Codes, email_challenge};
 use canary::SignIn;
 use common::ApiError;
 use domain::{
-    CommitteeId, Email, Line, Profile, UserId, code::CodeKind, committee::Committee,
-    outbox::Recipient, user::User,
+    CommitteeId, Email, Line, Profile, Recipient, UserId, code::CodeKind, committee::Committee,
+    user::User,
 };
 use identity::{password::Hasher, random};
 use secrecy::SecretString;

@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use common::{ApiError, Client, ErrorCode};
 use domain::{
-    CommitteeId, CountryCodes, E164, Email, Instant, UserId,
+    CommitteeId, CountryCodes, E164, Email, Instant, Recipient, UserId,
     code::{self, Challenge, Code, CodeKind, SendMethod},
     limits,
-    outbox::{Notification, Recipient},
+    outbox::Notification,
     user::User,
 };
 pub use identity::code::{email_challenge, pending_email_challenge, phone_challenge};

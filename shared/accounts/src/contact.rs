@@ -2,11 +2,7 @@
 
 use common::{ApiError, Client, ErrorCode};
 use domain::{
-    Email, Instant, Phone,
-    code::CodeKind,
-    limits,
-    outbox::{AccountEvent, Recipient},
-    user::User,
+    Email, Instant, Phone, Recipient, code::CodeKind, limits, outbox::AccountEvent, user::User,
 };
 use store::{Counter, Reservation, Transaction};
 

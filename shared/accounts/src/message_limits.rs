@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use common::{ApiError, Client};
 use domain::{
-    Email, Instant, UserId,
+    Email, Instant, Recipient, UserId,
     code::{Challenge, CodeKind},
     limits,
-    outbox::Recipient,
     user::User,
 };
 use store::{Counter, Reservation, Store};

@@ -3,8 +3,8 @@
 use std::{str::FromStr, time::Duration};
 
 use domain::{
-    Instant, UserId, code,
-    outbox::{AccountEvent, Notification, OutboxItem, OutboxMessage, Recipient, State},
+    Instant, Recipient, UserId, code,
+    outbox::{AccountEvent, Notification, OutboxItem, OutboxMessage, State},
     registration::{Registration, RegistrationNotice},
     user::User,
 };

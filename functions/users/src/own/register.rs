@@ -7,11 +7,10 @@ use common::{
     phone, secret, text,
 };
 use domain::{
-    CommitteeId, Constraint, Email, Instant, Name, Phone, UserId, ValueError,
+    CommitteeId, Constraint, Email, Instant, Name, Phone, Recipient, UserId, ValueError,
     code::CodeKind,
     committee::Committee,
     limits::{self, Limit},
-    outbox::Recipient,
     password::Owner,
     user::{AccountWithCommittee, User},
 };

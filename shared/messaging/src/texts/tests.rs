@@ -1,9 +1,8 @@
 use domain::{
-    Instant, UserId,
+    Instant, Recipient, UserId,
     outbox::{
         AccountEvent::{self, *},
         Notification::*,
-        Recipient,
     },
     segments::{Encoding, Measured, measure},
 };

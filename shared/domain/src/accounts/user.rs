@@ -10,7 +10,7 @@ pub use self::views::{AccountWithCommittee, Card, EditableAccount, OwnAccount, S
 
 use crate::{
     CommitteeId, CountryCodes, E164, Email, Instant, Line, Name, Permissions, Phone, Profile,
-    UserId, ValueError, committee::Committee, folded, outbox::Recipient, permissions::Rights,
+    Recipient, UserId, ValueError, committee::Committee, folded, permissions::Rights,
 };
 
 /// Path of the default avatar.

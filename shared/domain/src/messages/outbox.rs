@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    Email, Instant, Phone, UserId, agent::Agent, code::CodeKind, file::FileName,
+    Instant, Recipient, UserId, agent::Agent, code::CodeKind, file::FileName,
     registration::RegistrationNotice,
 };
 
@@ -61,20 +61,6 @@ pub struct OutboxMessage {
     /// The event to report.
     #[serde(rename = "news")]
     pub notification: Notification,
-}
-
-/// The recipient and channel of a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Recipient {
-    /// E-mail.
-    Mail(Email),
-    /// Text message.
-    Sms(Phone),
-    /// No recipient: the dispatcher drops the message. Written for unknown addresses, so that a request takes the same
-    /// time whether the account exists or not.
-    #[serde(rename = "nobody")]
-    NoAccount,
 }
 
 /// What a message reports.

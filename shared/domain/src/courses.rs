@@ -1,0 +1,4 @@
+//! Courses and their questionnaires.
+
+pub mod course;
+pub mod question;
