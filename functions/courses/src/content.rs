@@ -2,14 +2,14 @@
 
 use common::{ErrorCode, Fields, FromFields, InvalidValue, text};
 use domain::{
-    CommitteeId, Constrained, Constraint, CourseId, Hint, Instant, Price, UserId, ValueError,
-    course::{Course, CourseDetails, CourseState, CourseSummary, Currency},
+    Constrained, Constraint, CourseId, Hint, Instant, Price, ValueError,
+    course::{Course, CourseContent, CourseDetails, CourseState, CourseSummary, Currency},
     user::User,
 };
 
 /// All fields that a writer can set. A missing field is unset or gets its default.
 #[derive(Debug, Clone)]
-pub(crate) struct Content(Course);
+pub(crate) struct Content(CourseContent, CourseDetails);
 
 impl<S> FromFields<S> for Content {
     /// The longest texts fit also when each letter is escaped.
@@ -44,74 +44,54 @@ impl<S> FromFields<S> for Content {
         {
             fields.reject("endAt", ValueError::Value);
         }
-        let no_user = UserId::NONE;
-        let no_time = Instant::from_unix_milliseconds(0);
-        Some(Self(Course {
-            summary: CourseSummary {
-                // Placeholders, which `into_draft` and `replacing` overwrite.
-                course_id: CourseId::NONE,
-                committee_id: CommitteeId::NONE,
-                course_title: course_title?,
-                course_sub_title: course_sub_title?,
-                price: price?,
-                currency: currency?,
-                location: location?,
-                course_type: course_type?,
-                section_of_matter: section_of_matter?,
-                language: language?,
-                region: region?,
-                city: city?,
-                start_at: start_at?,
-                end_at: end_at?,
-                state: CourseState::Draft,
-                version: 1,
-                question_count: 0,
-                created_by: no_user,
-                created_at: no_time,
-                updated_at: no_time,
-                published_at: None,
-            },
-            details: CourseDetails {
-                description: description?,
-                contact_person: contact_person?,
-                contact_phone: contact_phone?,
-                contact_email: contact_email?,
-            },
-        }))
+        let content = CourseContent {
+            course_title: course_title?,
+            course_sub_title: course_sub_title?,
+            price: price?,
+            currency: currency?,
+            location: location?,
+            course_type: course_type?,
+            section_of_matter: section_of_matter?,
+            language: language?,
+            region: region?,
+            city: city?,
+            start_at: start_at?,
+            end_at: end_at?,
+        };
+        let details = CourseDetails {
+            description: description?,
+            contact_person: contact_person?,
+            contact_phone: contact_phone?,
+            contact_email: contact_email?,
+        };
+        Some(Self(content, details))
     }
 }
 
 impl Content {
     /// A new draft with this content in the committee of `author`.
     pub(crate) fn into_draft(self, id: CourseId, author: &User, now: Instant) -> Course {
-        let Self(Course { summary, details }) = self;
-        let (committee_id, created_by) = (author.committee_id, author.user_id);
+        let Self(content, details) = self;
         let summary = CourseSummary {
             course_id: id,
-            committee_id,
-            created_by,
+            committee_id: author.committee_id,
+            content,
+            state: CourseState::Draft,
+            version: 1,
+            question_count: 0,
+            created_by: author.user_id,
             created_at: now,
             updated_at: now,
-            ..summary
+            published_at: None,
         };
         Course { summary, details }
     }
 
     /// The course `before` with this content instead of its own.
     pub(crate) fn replacing(self, before: &Course, now: Instant) -> Course {
-        let Self(Course { summary, details }) = self;
-        let kept = &before.summary;
+        let Self(content, details) = self;
         before.changed(now, |course| {
-            course.summary = CourseSummary {
-                course_id: kept.course_id,
-                committee_id: kept.committee_id,
-                state: kept.state,
-                question_count: kept.question_count,
-                created_by: kept.created_by,
-                created_at: kept.created_at,
-                published_at: kept.published_at,
-                ..summary
-            };
+            course.summary.content = content;
             course.details = details;
         })
     }

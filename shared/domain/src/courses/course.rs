@@ -1,6 +1,6 @@
 //! Courses of a committee: fields, states, and the conditions for publishing.
 
-use std::str::FromStr;
+use std::{ops::Deref, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -115,16 +115,10 @@ impl Currency {
     }
 }
 
-/// The fields of a course that lists contain.
+/// The fields that the writers of a course set, of those that lists contain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CourseSummary {
-    /// The course's identifier.
-    #[serde(rename = "courseID")]
-    pub course_id: CourseId,
-    /// The committee that offers the course.
-    #[serde(rename = "committeeID")]
-    pub committee_id: CommitteeId,
+pub struct CourseContent {
     /// Title.
     pub course_title: Line<200>,
     /// Subtitle.
@@ -149,6 +143,21 @@ pub struct CourseSummary {
     pub start_at: Option<Instant>,
     /// Last moment; not before `start_at`.
     pub end_at: Option<Instant>,
+}
+
+/// The fields of a course that lists contain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CourseSummary {
+    /// The course's identifier.
+    #[serde(rename = "courseID")]
+    pub course_id: CourseId,
+    /// The committee that offers the course.
+    #[serde(rename = "committeeID")]
+    pub committee_id: CommitteeId,
+    /// What its writers write.
+    #[serde(flatten)]
+    pub content: CourseContent,
     /// CourseState.
     pub state: CourseState,
     /// Number of changes, including those of the questions; guards concurrent updates.
@@ -194,6 +203,14 @@ pub struct Course {
 const MIN_DESCRIPTION: usize = 20;
 /// Longest description, in code points.
 const MAX_DESCRIPTION: usize = 20_000;
+
+impl Deref for CourseSummary {
+    type Target = CourseContent;
+
+    fn deref(&self) -> &CourseContent {
+        &self.content
+    }
+}
 
 impl CourseSummary {
     /// The search words of the course: the distinct words of title, city, section and subtitle.
@@ -271,11 +288,14 @@ impl Course {
         author: UserId,
         now: Instant,
     ) -> Self {
+        let mut content =
+            CourseContent { start_at: None, end_at: None, ..self.summary.content.clone() };
+        if let Some(title) = title {
+            content.course_title = title;
+        }
         let summary = CourseSummary {
             course_id,
-            course_title: title.unwrap_or_else(|| self.summary.course_title.clone()),
-            start_at: None,
-            end_at: None,
+            content,
             state: CourseState::Draft,
             version: 1,
             created_by: author,

@@ -17,8 +17,8 @@ fn course_unready_lists_fields_missing_for_publication() {
         |course: &Course| course.unready().into_iter().map(|(field, ..)| field).collect::<Vec<_>>();
     assert_eq!(fields(&course), ["description", "courseType", "sectionOfMatter", "contactEmail"]);
     course.details.description = Some("x".repeat(19).parse().unwrap());
-    course.summary.course_type = Some(CourseType::Hybrid);
-    course.summary.section_of_matter = Some("Énergie".parse().unwrap());
+    course.summary.content.course_type = Some(CourseType::Hybrid);
+    course.summary.content.section_of_matter = Some("Énergie".parse().unwrap());
     course.details.contact_person = Some("Amel".parse().unwrap());
     assert_eq!(fields(&course), ["description", "region", "city", "location"]);
     for unseen in [" \u{200b}", "\u{2800}\u{2800}", "\u{3164} ", "\n\u{301}"] {
@@ -26,19 +26,19 @@ fn course_unready_lists_fields_missing_for_publication() {
         assert_eq!(fields(&course)[0], "description", "{unseen:?}");
     }
     course.details.description = Some("x".repeat(20).parse().unwrap());
-    course.summary.course_type = Some(CourseType::SelfPaced);
+    course.summary.content.course_type = Some(CourseType::SelfPaced);
     assert_eq!(course.unready(), []);
 }
 
 #[test]
 fn course_words_come_from_title_subtitle_section_and_city() {
     let mut course = course();
-    course.summary.city = Some("تونس العاصمة".parse().unwrap());
-    course.summary.section_of_matter = Some("Sécurité".parse().unwrap());
+    course.summary.content.city = Some("تونس العاصمة".parse().unwrap());
+    course.summary.content.section_of_matter = Some("Sécurité".parse().unwrap());
     let words: Vec<String> = course.summary.words().iter().map(Word::folded).collect();
     assert_eq!(words, ["securite", "electrique", "تونس", "العاصمه"]);
     let numbers: String = (10..100).map(|number| format!(" {number}")).collect();
-    course.summary.course_sub_title = Some(numbers.parse().unwrap());
+    course.summary.content.course_sub_title = Some(numbers.parse().unwrap());
     assert_eq!(course.summary.words().len(), 94);
 }
 
