@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use accounts::Sessions;
+use accounts::{Sessions, attempts::Attempt};
 use common::Message;
 use domain::{
     CommitteeId, Email, Grant, Instant, Phone, Profile, UserId,
@@ -12,7 +12,7 @@ use domain::{
 };
 use identity::{password::Hasher, random};
 use serde_json::{Value, json};
-use store::{CommitOutcome, NewUser, Reservation, Transaction};
+use store::{CommitOutcome, NewUser, Transaction};
 
 use crate::{PASSWORD, Person, World};
 
@@ -208,16 +208,10 @@ impl World {
             .await
             .expect("the store answers")
             .expect("it is there");
-        let mut reserved = Reservation::default();
-        let session = sessions.begin(
-            account,
-            vec![Method::Pwd],
-            &client,
-            now,
-            self.setup.store.transaction(),
-            &mut reserved,
-        );
-        let view = session.await.expect("the store answers").expect("a session begins");
+        let store = &self.setup.store;
+        let mut attempt = Attempt::uncounted(store, &client, now);
+        let begun = sessions.begin(account, vec![Method::Pwd], store.transaction(), &mut attempt);
+        let view = begun.await.expect("a session begins");
         anonymous.with_token(view.token()).as_user(user)
     }
 

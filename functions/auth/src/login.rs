@@ -1,12 +1,17 @@
 //! `POST /auth/login`: signs in with address and password.
 
-use accounts::{AccountContext, attempts};
+use accounts::{
+    AccountContext,
+    attempts::{self, Attempt, Failed},
+};
 use axum::extract::State;
-use common::{ApiError, ApiResult, Client, ErrorCode, Input, Now, input, secret, text};
+use common::{
+    ApiError, ApiResponse, ApiResult, Client, ErrorCode, Input, Now, input, secret, text,
+};
 use domain::{CommitteeId, Email, UserId, amr::Method};
 use identity::password::Match;
 use secrecy::SecretString;
-use store::{Credentials, EmailOwner, Part, StoreError, Transaction};
+use store::{Credentials, EmailOwner, Part, Transaction};
 
 use crate::{
     Auth,
@@ -20,6 +25,9 @@ input! {
     }
 }
 
+/// An account, if there is one, and its password.
+type Found = Result<(Option<AccountContext>, Option<Credentials>), ApiError>;
+
 /// Runs Argon2id once, or twice if the password is changed meanwhile, and makes the same reads for known and unknown
 /// addresses, so that neither the response nor its time reveals who has an account.
 pub(crate) async fn login(
@@ -28,75 +36,68 @@ pub(crate) async fn login(
     client: Client,
     Input(login): Input<LoginRequest>,
 ) -> ApiResult<SignIn> {
-    let owner = auth.store.email_owner(&login.email).await;
-    // The identifiers of no account.
-    let no_owner = EmailOwner { user_id: UserId::NONE, committee_id: CommitteeId::NONE };
-    let EmailOwner { user_id: id, committee_id } = owner?.unwrap_or(no_owner);
+    let owner = auth.store.email_owner(&login.email).await?;
+    let no_account = EmailOwner { user_id: UserId::NONE, committee_id: CommitteeId::NONE };
+    let EmailOwner { user_id: id, committee_id } = owner.unwrap_or(no_account);
     let find = || {
         let read = auth.store.account_with_credentials(id, committee_id);
         auth.sessions.find_with(id, committee_id, read, now)
     };
     let counters = attempts::of_password(&login.email, &client);
-    let (reserved, found) =
-        tokio::join!(attempts::reserve_at(&auth.store, &counters, id, &client, now), find());
-    let (mut reserved, mut found) = (reserved?, found);
-    let mut tries = 2;
-    loop {
-        let outcome = async {
-            let (account, credentials) = found?;
-            // Address and account change in one transaction: an account with another address has just given up this one.
-            let account = account.filter(|account| account.user.email == login.email);
-            verify(&auth, account, credentials, &login.password).await
+    let (attempt, found) =
+        tokio::join!(Attempt::begin(&auth.store, &counters, id, &client, now), find());
+    let mut attempt = attempt?;
+    let mut signed_in = login.verify(&auth, found, &mut attempt).await;
+    if matches!(signed_in, Err(Failed::Conflict(Part::Credentials))) {
+        // The password or its hash was changed since it was read.
+        signed_in = login.verify(&auth, find().await, &mut attempt).await;
+    }
+    attempt.end(signed_in).await
+}
+
+impl LoginRequest {
+    /// Signs in to the account in `found`, if it has this address and this password.
+    async fn verify(
+        &self,
+        auth: &Auth,
+        found: Found,
+        attempt: &mut Attempt<'_>,
+    ) -> Result<ApiResponse<SignIn>, Failed> {
+        let (account, credentials) = found?;
+        // Address and account change in one transaction: an account with another address has just given up this one.
+        let account =
+            account.filter(|account| account.user.email == self.email && account.user.is_active);
+        let hash = credentials.map(|credentials| credentials.password_hash);
+        let matched = auth.hasher.matches(&self.password, hash.as_deref()).await?;
+        let (Some(account), Some(hash), true) = (account, hash, matched != Match::No) else {
+            return Err(Failed::Wrong(ErrorCode::BadAuthCombination));
         };
-        let (account, tx);
-        ((account, tx), reserved) =
-            attempts::record_outcome(&auth.store, reserved, outcome.await).await?;
-        let signed_in = sign_in(&auth, account, Method::Pwd, &client, now, tx, &mut reserved).await;
-        tries -= 1;
-        // The password or its hash was changed while this password was verified, so it is verified again.
-        if tries > 0 && matches!(signed_in, Ok(Err(Part::Credentials))) {
-            found = find().await;
-            continue;
-        }
-        // After a success nothing is left.
-        let _ = auth.store.release(reserved).await;
-        return signed_in?.map_err(conflict);
+        let mut tx = auth.store.transaction();
+        self.require_password(auth, account.user.user_id, &hash, matched, &mut tx).await;
+        sign_in(auth, account, Method::Pwd, tx, attempt).await
     }
-}
 
-fn conflict(part: Part) -> ApiError {
-    match part {
-        Part::Credentials => StoreError::TransactionConflict.into(),
-        _ => ErrorCode::BadAuthCombination.into(),
-    }
-}
-
-/// The account, if `password` is correct and the account active, and a transaction that fails if the password has been
-/// changed since `credentials` were read: an old password starts no session, even if `account` was read later than they.
-/// The transaction also replaces a hash with outdated parameters.
-async fn verify(
-    auth: &Auth,
-    account: Option<AccountContext>,
-    credentials: Option<Credentials>,
-    password: &SecretString,
-) -> Result<Option<(AccountContext, Transaction)>, ApiError> {
-    let hash = credentials.map(|credentials| credentials.password_hash);
-    let matched = auth.hasher.matches(password, hash.as_deref()).await?;
-    let (Some(account), Some(hash)) = (account.filter(|account| account.user.is_active), hash)
-    else {
-        return Ok(None);
-    };
-    let mut tx = auth.store.transaction();
-    match matched {
-        Match::No => return Ok(None),
-        Match::Yes => tx.require_password(account.user.user_id, &hash),
-        Match::YesOutdated => match auth.hasher.hash(password).await {
-            Ok(new_hash) => tx.change_password(account.user.user_id, Some(&hash), &new_hash),
+    /// Adds to `tx` the condition that the password of `user` still has the hash `hash`, so that an old password starts no
+    /// session. A hash with outdated parameters is replaced.
+    async fn require_password(
+        &self,
+        auth: &Auth,
+        user: UserId,
+        hash: &str,
+        matched: Match,
+        tx: &mut Transaction,
+    ) {
+        let new_hash = match matched {
+            Match::YesOutdated => auth.hasher.hash(&self.password).await.map(Some),
+            Match::Yes | Match::No => Ok(None),
+        };
+        match new_hash {
+            Ok(Some(new_hash)) => tx.change_password(user, Some(hash), &new_hash),
+            Ok(None) => tx.require_password(user, hash),
             Err(failure) => {
                 tracing::warn!(%failure, "the password hash was not upgraded");
-                tx.require_password(account.user.user_id, &hash);
+                tx.require_password(user, hash);
             }
-        },
+        }
     }
-    Ok(Some((account, tx)))
 }

@@ -1,17 +1,18 @@
 //! `POST /auth/passwordless`: sends a sign-in code. `GET /auth/passwordless`: signs in with it.
 
-use std::mem;
-
-use accounts::{email_challenge, may_use};
+use accounts::{
+    attempts::{Attempt, Failed},
+    email_challenge, may_use,
+};
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, Client, ErrorCode, Fields, FromFields, Input, Message, Now, QueryInput,
-    bearer, input, success, text,
+    ApiError, ApiResponse, ApiResult, Client, ErrorCode, Fields, FromFields, Input, Message, Now,
+    QueryInput, bearer, input, success, text,
 };
 use domain::{
     Email, Instant,
     amr::Method,
-    code::{Challenge, CodeKind, SendMethod, TypedCode},
+    code::{Challenge, Code, CodeKind, SendMethod, TypedCode},
     outbox::AccountEvent,
 };
 use http::HeaderMap;
@@ -20,7 +21,7 @@ use identity::{
     token::TokenUse,
 };
 use serde::Serialize;
-use store::{Part, StoreError};
+use store::Part;
 
 use crate::{
     Auth,
@@ -84,46 +85,47 @@ pub(crate) async fn sign_in_with_code(
     let challenge = requested_challenge(&auth, code, &headers, now)?;
     let kind = CodeKind::Passwordless;
     let found = auth.codes.verify((kind, challenge), challenge, code, &client, now).await?;
-    let mut found = found.ok_or(ErrorCode::BadAuthCombination)?;
-    let mut reserved = mem::take(&mut found.reserved);
-    let verified = &found.code;
-    let signing_in = async {
-        let found = auth.sessions.find(verified.user_id, verified.committee_id, now).await?;
+    let (code, mut attempt) = found.ok_or(ErrorCode::BadAuthCombination)?;
+    let signed_in = auth.use_code(challenge, &code, &mut attempt).await;
+    attempt.end(signed_in).await
+}
+
+impl Auth {
+    /// Signs in to the account of `code`, which is used up. A code that was mailed verifies the mailbox; of an account whose
+    /// mailbox was not verified everything else is removed with which somebody could sign in.
+    async fn use_code(
+        &self,
+        challenge: Challenge,
+        code: &Code,
+        attempt: &mut Attempt<'_>,
+    ) -> Result<ApiResponse<SignIn>, Failed> {
+        let now = attempt.now;
+        let found = self.sessions.find(code.user_id, code.committee_id, now).await?;
         let found = found.filter(|account| {
-            may_use(&account.user, verified) && email_challenge(&account.user.email) == challenge
+            may_use(&account.user, code) && email_challenge(&account.user.email) == challenge
         });
         let mut account = found.ok_or(ErrorCode::BadAuthCombination)?;
-        let mut tx = auth.store.transaction();
-        tx.use_code(kind, challenge, verified);
-        if verified.by_mail && !account.user.is_mailbox_verified {
+        let mut tx = self.store.transaction();
+        tx.use_code(CodeKind::Passwordless, challenge, code);
+        if code.by_mail && !account.user.is_mailbox_verified {
             let before = account.user;
             account.user =
-                before.changed(|user| user.verify_mailbox_and_clear(auth.mailbox_verifies));
+                before.changed(|user| user.verify_mailbox_and_clear(self.mailbox_verifies));
             tx.change_user(&before, &account.user);
             // The person who registered the address set the password and signed in. They need not own the mailbox.
             tx.remove_credentials(before.user_id);
             account.forgets_devices = true;
-            tx.send(&auth.codes.outbox().notify(
-                &account.user,
-                AccountEvent::PasswordRemoved,
-                now,
-            )?);
-            auth.codes.report_removed_passkeys(&mut tx, &before, &account.user, now)?;
+            let removed = AccountEvent::PasswordRemoved;
+            tx.send(&self.codes.outbox().notify(&account.user, removed, now)?);
+            self.codes.report_removed_passkeys(&mut tx, &before, &account.user, now)?;
         }
-        let method = if verified.by_mail { Method::Link } else { Method::Sms };
-        let signed_in = sign_in(&auth, account, method, &client, now, tx, &mut reserved).await?;
-        signed_in.map_err(|part| match part {
-            // The account was changed since it was read.
-            Part::User => StoreError::TransactionConflict.into(),
+        let method = if code.by_mail { Method::Link } else { Method::Sms };
+        sign_in(self, account, method, tx, attempt).await.map_err(|failed| match failed {
             // A concurrent request used the code first.
-            _ => ErrorCode::BadAuthCombination.into(),
+            Failed::Conflict(Part::Code) => ErrorCode::BadAuthCombination.into(),
+            failed => failed,
         })
-    };
-    let signed_in = auth.codes.return_unless_used(&found, &client, signing_in.await);
-    let signed_in: ApiResult<SignIn> = signed_in.await;
-    // After a success nothing is left.
-    let _ = auth.store.release(reserved).await;
-    signed_in
+    }
 }
 
 /// The challenge of the code: from the token for six digits, else from the code of the link.

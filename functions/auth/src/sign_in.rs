@@ -1,10 +1,13 @@
 //! The last step of every sign-in of this function: starts a session, or asks for the one-time password.
 
-use accounts::AccountContext;
-use common::{ApiError, ApiResponse, Client, Message, success};
-use domain::{Instant, amr::Method, user::OwnAccount};
+use accounts::{
+    AccountContext,
+    attempts::{Attempt, Failed},
+};
+use common::{ApiResponse, Message, success};
+use domain::{amr::Method, user::OwnAccount};
 use serde::Serialize;
-use store::{CommitOutcome, Part, Reservation, Transaction};
+use store::Transaction;
 
 use crate::Auth;
 
@@ -17,35 +20,27 @@ pub(crate) enum SignIn {
 }
 
 /// Signs in `account`, authenticated by `method`, in one transaction with the writes in `tx`, which also releases
-/// `reserved`. After an error the caller releases what is left of it.
+/// `attempt`. The caller ends the attempt.
 ///
-/// The inner error is the part of `tx` whose condition failed: a concurrent request changed the password or its hash
-/// (`Part::Credentials`), or used the code first.
+/// # Errors
+/// [`Failed::Conflict`] with the part of `tx` whose condition failed.
 pub(crate) async fn sign_in(
     auth: &Auth,
     account: AccountContext,
     method: Method,
-    client: &Client,
-    now: Instant,
     mut tx: Transaction,
-    reserved: &mut Reservation,
-) -> Result<Result<ApiResponse<SignIn>, Part>, ApiError> {
+    attempt: &mut Attempt<'_>,
+) -> Result<ApiResponse<SignIn>, Failed> {
     if account.user.is_otp_enabled {
         if account.forgets_devices {
             tx.forget_devices(account.user.user_id);
         }
-        if let CommitOutcome::ConditionFailed(part) = tx.commit_and_release(reserved).await? {
-            return Ok(Err(part));
-        }
-        let token = auth.sessions.otp_step(&account.user, vec![method], now)?;
-        return success(Message::OtpRequired, SignIn::OtpStep { token }).map(Ok);
+        attempt.commit(tx).await?;
+        let token = auth.sessions.otp_step(&account.user, vec![method], attempt.now)?;
+        return Ok(success(Message::OtpRequired, SignIn::OtpStep { token })?);
     }
-    let begun = auth.sessions.begin(account, vec![method], client, now, tx, reserved);
-    let user = match begun.await? {
-        Ok(user) => user,
-        Err(part) => return Ok(Err(part)),
-    };
+    let user = auth.sessions.begin(account, vec![method], tx, attempt).await?;
     let token = user.token().to_owned();
-    success(Message::LoginSuccess, SignIn::Complete { user: Box::new(user) })
-        .map(|response| Ok(response.authorized(&token)))
+    let response = success(Message::LoginSuccess, SignIn::Complete { user: Box::new(user) })?;
+    Ok(response.authorized(&token))
 }

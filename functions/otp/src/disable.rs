@@ -30,22 +30,15 @@ pub(crate) async fn disable(
     Input(request): Input<DisableOtpRequest>,
 ) -> ApiResult<Empty> {
     let (store, hasher, password) = (&otp.store, &otp.hasher, request.password.as_ref());
-    let password_attempt =
-        attempts::verify_owner(store, hasher, &person, password, &client, now).await?;
+    let attempt = attempts::verify_owner(store, hasher, &person, password, &client, now).await?;
     let SignedIn { user, session, .. } = person;
     otp.require_long_password(&user, password)?;
-    let (verified, _) = tokio::join!(
-        otp.verify_code(user.user_id, session.sid, &request.code, &client, now),
-        otp.store.release(password_attempt)
-    );
-    let (_, proof, code_attempt) = verified?;
     let id = user.user_id;
+    let verified = otp.verify_code(id, session.sid, &request.code, &client, now);
+    let ((_, proof), attempt) = attempt.end_with(verified).await?;
     let deleted = otp.delete_secret(user, session, &proof, now);
-    let (disabled, _) = tokio::join!(
-        attempts::counted_change(store, "otpDisabled", id, now, deleted),
-        otp.store.release(code_attempt)
-    );
-    disabled?;
+    let counters = attempts::of_change("otpDisabled", id);
+    attempt.end_with(attempts::counted(store, &counters, now, deleted)).await?;
     success(Message::OtpDisabled, Empty {})
 }
 

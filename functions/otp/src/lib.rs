@@ -5,7 +5,10 @@ mod generate;
 mod recovery_codes;
 mod verify;
 
-use accounts::{Sessions, attempts};
+use accounts::{
+    Sessions,
+    attempts::{self, Attempt, AttemptCounters, Failed},
+};
 use common::{ApiError, Client, ErrorCode, Fields, InvalidValue, Routes, text};
 use domain::{
     Instant, SessionId, UserId,
@@ -20,7 +23,7 @@ use identity::{
 };
 use runtime::{ConfigError, Key};
 use serde_json::Value;
-use store::{Counter, Part, Reservation, Setup, Store};
+use store::{Part, Setup, Store};
 
 /// The keys that this function reads: to sign and verify tokens, and to seal secrets and notifications.
 pub const KEYS: &[Key] = &[Key::TokenSigning, Key::TokenPublic, Key::Sealing, Key::Outbox];
@@ -78,7 +81,7 @@ impl SubmittedCode {
     }
 
     /// The counters of wrong codes for `user` and `challenge`, the id of a session or pending token.
-    fn counters(&self, user: UserId, challenge: &str, client: &Client) -> Vec<Counter> {
+    fn counters(&self, user: UserId, challenge: &str, client: &Client) -> AttemptCounters {
         match self {
             Self::Code(_) => attempts::of_otp(user, challenge),
             Self::Recovery(_) => attempts::of_recovery(user, challenge, client),
@@ -86,16 +89,19 @@ impl SubmittedCode {
     }
 
     /// Verifies the code against `stored`, the secret of `user`, and returns the secret and what the code proves.
-    /// `None` when it is wrong or there is no secret.
+    ///
+    /// # Errors
+    /// [`Failed::Wrong`] when it is wrong or there is no secret.
     fn verify(
         &self,
         otp: &Otp,
         user: UserId,
         stored: Option<StoredOtp>,
         now: Instant,
-    ) -> Result<Option<(StoredOtp, Proof)>, ApiError> {
+    ) -> Result<(StoredOtp, Proof), Failed> {
+        let wrong = Failed::Wrong(ErrorCode::OtpInvalid);
         let Some(stored) = stored else {
-            return Ok(None);
+            return Err(wrong);
         };
         let secret = Secret::open(&stored.sealed, &otp.sealer, &totp::active_context(user))?;
         let proof = match self {
@@ -105,46 +111,32 @@ impl SubmittedCode {
                 stored.recovery.contains_key(&mac).then_some(Proof::Recovery(mac))
             }
         };
-        Ok(proof.map(|proof| (stored, proof)))
+        proof.map(|proof| (stored, proof)).ok_or(wrong)
     }
 }
 
 impl Otp {
-    /// Verifies `code` of `user` in `session`. Returns the stored secret, what the code proves, and the reservation for
-    /// the caller to release.
+    /// Verifies `code` of `user` in `session`. Returns the stored secret with what the code proves, and the attempt, which
+    /// the caller ends.
     ///
     /// # Errors
-    /// As [`attempts::reserve`] and [`record_outcome`](Self::record_outcome).
-    async fn verify_code(
-        &self,
+    /// `OTP_INVALID_MESSAGE` when it is wrong, and as [`Attempt::begin`].
+    async fn verify_code<'a>(
+        &'a self,
         user: UserId,
         session: SessionId,
         code: &SubmittedCode,
-        client: &Client,
+        client: &'a Client,
         now: Instant,
-    ) -> Result<(StoredOtp, Proof, Reservation), ApiError> {
+    ) -> Result<((StoredOtp, Proof), Attempt<'a>), ApiError> {
         let counters = code.counters(user, &session.to_string(), client);
-        let (reserved, stored) =
-            tokio::join!(attempts::reserve(&self.store, &counters, now), self.store.otp(user));
-        let reserved = reserved?;
-        let outcome =
-            stored.map_err(ApiError::from).and_then(|stored| code.verify(self, user, stored, now));
-        let ((stored, proof), reserved) = self.record_outcome(reserved, outcome).await?;
-        Ok((stored, proof, reserved))
-    }
-
-    /// As [`attempts::record_outcome`], with another error for a wrong code.
-    ///
-    /// # Errors
-    /// `OTP_INVALID_MESSAGE` for `None`; the error of `outcome`.
-    async fn record_outcome<T>(
-        &self,
-        reserved: Reservation,
-        outcome: Result<Option<T>, ApiError>,
-    ) -> Result<(T, Reservation), ApiError> {
-        let recorded = attempts::record_outcome(&self.store, reserved, outcome.map(Some));
-        let (verified, reserved) = recorded.await?;
-        Ok((verified.ok_or_else(invalid)?, reserved))
+        let (attempt, stored) = tokio::join!(
+            Attempt::begin(&self.store, &counters, user, client, now),
+            self.store.otp(user)
+        );
+        let verified =
+            stored.map_err(Failed::from).and_then(|stored| code.verify(self, user, stored, now));
+        attempt?.verified(verified).await
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) async fn renew(
 ) -> ApiResult<RecoveryCodesResponse> {
     let (id, submitted) = (person.user.user_id, SubmittedCode::Code(request.code));
     let verified = otp.verify_code(id, person.session.sid, &submitted, &client, now);
-    let (stored, Proof::Step(step), reserved) = verified.await? else {
+    let ((stored, Proof::Step(step)), attempt) = verified.await? else {
         return Err(invalid());
     };
     let (recovery_codes, recovery) =
@@ -48,8 +48,7 @@ pub(crate) async fn renew(
             CommitOutcome::ConditionFailed(_) => Err(invalid()),
         }
     };
-    let renewed = attempts::counted_change(&otp.store, "recoveryCodesRenewed", id, now, renewed);
-    let (renewed, _) = tokio::join!(renewed, otp.store.release(reserved));
-    renewed?;
+    let counters = attempts::of_change("recoveryCodesRenewed", id);
+    attempt.end_with(attempts::counted(&otp.store, &counters, now, renewed)).await?;
     success(Message::RecoveryCodes, RecoveryCodesResponse { recovery_codes })
 }

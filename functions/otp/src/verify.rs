@@ -1,6 +1,9 @@
 //! `POST /otp/verify`: completes a sign-in, or enables one-time passwords with the first code of a new secret.
 
-use accounts::{AccountContext, attempts};
+use accounts::{
+    AccountContext,
+    attempts::{self, Attempt, Failed},
+};
 use axum::extract::{FromRequestParts, State};
 use common::{
     ApiError, ApiResult, Client, ErrorCode, Fields, FromFields, Input, Message, Now, SignedIn,
@@ -111,38 +114,34 @@ impl Otp {
         now: Instant,
     ) -> Result<VerifyOtpResponse, ApiError> {
         let counters = code.counters(claims.sub, &claims.sid.to_string(), client);
-        let (reserved, found) = tokio::join!(
-            attempts::reserve(&self.store, &counters, now),
+        let (attempt, found) = tokio::join!(
+            Attempt::begin(&self.store, &counters, claims.sub, client, now),
             self.find_pending(&claims, now)
         );
-        let outcome = found.and_then(|found| found.ok_or_else(ApiError::invalid_token)).and_then(
-            |(account, stored)| {
-                let verified = code.verify(self, claims.sub, stored, now)?;
-                let Some((stored, proof)) = verified else {
-                    return Ok(None);
-                };
-                let tx = self.completion(&account.user, &claims, &stored, &proof, now)?;
-                Ok(Some((account, proof, tx)))
-            },
-        );
-        let reserved = match reserved {
-            Ok(reserved) => reserved,
+        let found = found.and_then(|found| found.ok_or_else(ApiError::invalid_token));
+        let mut attempt = match attempt {
+            Ok(attempt) => attempt,
             // The error for an unusable pending token takes precedence over a full counter.
-            Err(error) => return Err(outcome.err().unwrap_or(error)),
+            Err(error) => return Err(found.err().unwrap_or(error)),
         };
-        let ((account, proof, tx), mut reserved) = self.record_outcome(reserved, outcome).await?;
-        let method = match proof {
-            Proof::Step(_) => Method::Otp,
-            Proof::Recovery(_) => Method::Recovery,
+        let signed_in = async {
+            let (account, stored) = found?;
+            let (stored, proof) = code.verify(self, claims.sub, stored, now)?;
+            let tx = self.completion(&account.user, &claims, &stored, &proof, now)?;
+            let method = match proof {
+                Proof::Step(_) => Method::Otp,
+                Proof::Recovery(_) => Method::Recovery,
+            };
+            let amr = claims.amr.iter().copied().chain([method]).collect();
+            let begun = self.sessions.begin(account, amr, tx, &mut attempt).await;
+            begun.map_err(|failed| match failed {
+                Failed::Conflict(Part::Step) => ApiError::invalid_token().into(),
+                Failed::Conflict(_) => invalid().into(),
+                failed => failed,
+            })
         };
-        let amr = claims.amr.iter().copied().chain([method]).collect();
-        let begun = self.sessions.begin(account, amr, client, now, tx, &mut reserved).await;
-        // After a success nothing is left.
-        let _ = self.store.release(reserved).await;
-        let user = begun?.map_err(|part| match part {
-            Part::Step => ApiError::invalid_token(),
-            _ => invalid(),
-        })?;
+        let signed_in = signed_in.await;
+        let user = attempt.end(signed_in).await?;
         Ok(VerifyOtpResponse { user, recovery_codes: None })
     }
 
@@ -200,10 +199,8 @@ impl Otp {
             current.ok_or_else(|| ApiError::field("currentCode", ErrorCode::FieldRequired))?;
         let (user, session) = (person.user.user_id, person.session.sid);
         // The new secret takes the place of the present one, so this code needs not be used up.
-        let (_, _, reserved) = self.verify_code(user, session, current, client, now).await?;
-        let (confirmed, _) =
-            tokio::join!(self.confirm(person, &request.code, now), self.store.release(reserved));
-        confirmed
+        let (_, attempt) = self.verify_code(user, session, current, client, now).await?;
+        attempt.end_with(self.confirm(person, &request.code, now)).await
     }
 
     /// Confirms the pending secret of the session of `person` with `code`.

@@ -105,8 +105,8 @@ pub(crate) async fn register(
     };
     let (store, id) = (&passkeys.store, user.user_id);
     let added = store.update_own(user, session, now, add, condition_error);
-    let added = attempts::counted_change(store, "passkeyAdded", id, now, added);
-    if let Err(error) = added.await {
+    let counters = attempts::of_change("passkeyAdded", id);
+    if let Err(error) = attempts::counted(store, &counters, now, added).await {
         if error.code() == ErrorCode::PasskeyAlreadyRegistered {
             passkeys.refuse(sid, &challenge, &passkey, &client, now).await?;
         }

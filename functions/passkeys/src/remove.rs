@@ -29,6 +29,7 @@ pub(crate) async fn remove(
     };
     let (store, user_id) = (&passkeys.store, user.user_id);
     let removed = store.update_own(user, session, now, remove, condition_error);
-    attempts::counted_change(store, "passkeyRemoved", user_id, now, removed).await?;
+    let counters = attempts::of_change("passkeyRemoved", user_id);
+    attempts::counted(store, &counters, now, removed).await?;
     success(Message::PasskeyDeleted, Empty {})
 }

@@ -1,6 +1,9 @@
 //! `POST /auth/passkey/options`: begins a sign-in with a passkey. `POST /auth/passkey`: completes it.
 
-use accounts::{AccountContext, attempts};
+use accounts::{
+    AccountContext,
+    attempts::{self, Attempt, Failed},
+};
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, ErrorCode, Input, Message, Now, input, ok, secret, success,
@@ -19,7 +22,7 @@ use identity::{
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::Value;
-use store::{Part, PasskeyOwner, Reservation, StoreError};
+use store::{Part, PasskeyOwner, StoreError};
 
 use crate::{Passkeys, credential};
 
@@ -54,7 +57,7 @@ pub(crate) struct SignInResponse {
 }
 
 /// Everything about a sign-in whose answer has a valid signature.
-struct Attempt {
+struct Answer {
     account: AccountContext,
     passkey: Passkey,
     challenge: Challenge,
@@ -75,17 +78,19 @@ pub(crate) async fn sign_in(
     let id = passkeys.sessions.challenge_of(token, now).unwrap_or(SessionId::NONE);
     let counters = attempts::of_passkey(&client);
     let read = passkeys.store.account_with_passkey(&owner, id);
-    let (reserved, found) = tokio::join!(
-        attempts::reserve_at(&passkeys.store, &counters, owner.user_id, &client, now),
+    let (attempt, found) = tokio::join!(
+        Attempt::begin(&passkeys.store, &counters, owner.user_id, &client, now),
         passkeys.sessions.find_with(owner.user_id, owner.committee_id, read, now)
     );
-    let reserved = reserved?;
-    let outcome = found.and_then(|(account, (passkey, challenge))| {
-        passkeys.verify(account, passkey, challenge, assertion.as_ref(), now)
-    });
-    let (attempt, reserved) = attempts::record_outcome(&passkeys.store, reserved, outcome).await?;
-    let begun = passkeys.begin(attempt, owner, id, &client, now, reserved);
-    let user = begun.await?;
+    let mut attempt = attempt?;
+    let signed_in = async {
+        let (account, (passkey, challenge)) = found?;
+        let answer = passkeys.verify(account, passkey, challenge, assertion.as_ref(), now)?;
+        let answer = answer.ok_or(Failed::Wrong(ErrorCode::BadAuthCombination))?;
+        passkeys.begin(answer, owner, id, &mut attempt).await
+    };
+    let signed_in = signed_in.await;
+    let user = attempt.end(signed_in).await?;
     let token = user.token().to_owned();
     let response = SignInResponse { user: Box::new(user) };
     success(Message::LoginSuccess, response).map(|response| response.authorized(&token))
@@ -114,7 +119,7 @@ impl Passkeys {
         challenge: Option<Challenge>,
         assertion: Option<&Assertion>,
         now: Instant,
-    ) -> Result<Option<Attempt>, ApiError> {
+    ) -> Result<Option<Answer>, ApiError> {
         let account = account.filter(|account| account.user.is_active);
         let challenge = challenge.filter(|challenge| challenge.is_valid(0, now));
         let (Some(account), Some(passkey), Some(challenge), Some(assertion)) =
@@ -126,27 +131,27 @@ impl Passkeys {
             return Ok(None);
         }
         let verified = self.party.verify(&challenge.ceremony, assertion, &passkey)?;
-        Ok((verified != Verified::No).then_some(Attempt { account, passkey, challenge, verified }))
+        Ok((verified != Verified::No).then_some(Answer { account, passkey, challenge, verified }))
     }
 
     /// Uses up the challenge `id` and starts a session, unless the signature counter did not rise.
     ///
     /// # Errors
-    /// `BAD_AUTH_COMBINATION_MESSAGE` when the counter did not rise, or the challenge or the passkey was used or removed
-    /// in the meantime; then `reserved` stays counted.
+    /// [`Failed::Wrong`] when the counter did not rise, or the challenge or the passkey was used or removed in the
+    /// meantime.
     async fn begin(
         &self,
-        attempt: Attempt,
+        answer: Answer,
         owner: PasskeyOwner,
         id: SessionId,
-        client: &Client,
-        now: Instant,
-        mut reserved: Reservation,
-    ) -> Result<OwnAccount, ApiError> {
-        let Attempt { account, passkey, challenge, verified } = attempt;
+        attempt: &mut Attempt<'_>,
+    ) -> Result<OwnAccount, Failed> {
+        let now = attempt.now;
+        let Answer { account, passkey, challenge, verified } = answer;
+        let wrong = Failed::Wrong(ErrorCode::BadAuthCombination);
         let Verified::Yes(credential) = &verified else {
             self.report(&passkey, id, &challenge, now).await?;
-            return Err(ErrorCode::BadAuthCombination.into());
+            return Err(wrong);
         };
         let mut tx = self.store.transaction();
         tx.use_challenge(id, &challenge);
@@ -156,17 +161,16 @@ impl Passkeys {
             tx.update_passkey_committee(&passkey, committee);
         }
         let amr = vec![Method::Pop, Method::Mfa];
-        let begun = self.sessions.begin(account, amr, client, now, tx, &mut reserved).await;
-        if let Ok(Err(part)) = begun {
-            // An authenticator and a copy of it that sign in at the same moment have the same counter.
-            if part == Part::Passkey {
-                self.report(&passkey, id, &challenge, now).await?;
+        match self.sessions.begin(account, amr, tx, attempt).await {
+            Err(Failed::Conflict(part)) => {
+                // An authenticator and a copy of it that sign in at the same moment have the same counter.
+                if part == Part::Passkey {
+                    self.report(&passkey, id, &challenge, now).await?;
+                }
+                Err(wrong)
             }
-            return Err(ErrorCode::BadAuthCombination.into());
+            begun => begun,
         }
-        // After a success nothing is left.
-        let _ = self.store.release(reserved).await;
-        begun?.map_err(|_| ErrorCode::BadAuthCombination.into())
     }
 
     /// Notifies the owner of `passkey` that its signature counter did not rise, once for each challenge, unless it was

@@ -100,7 +100,8 @@ pub(crate) async fn change(
     };
     let edit = admin.edit(&team.store, before, Action::TeamMemberUpdated, now, update);
     let edited = if changes_number {
-        attempts::counted_change(&team.store, "phoneChanged", id, now, edit).await
+        let counters = attempts::of_change("phoneChanged", id);
+        attempts::counted(&team.store, &counters, now, edit).await
     } else {
         edit.await
     };

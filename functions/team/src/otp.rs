@@ -42,6 +42,7 @@ pub(crate) async fn reset(
         }))
     };
     let edit = admin.edit(&team.store, user, Action::OtpReset, now, disable);
-    attempts::counted_change(&team.store, "otpDisabled", id, now, edit).await?;
+    let counters = attempts::of_change("otpDisabled", id);
+    attempts::counted(&team.store, &counters, now, edit).await?;
     success(Message::OtpReset, Empty {})
 }

@@ -44,7 +44,8 @@ pub(crate) async fn set_status(
     };
     let edit = admin.edit(&users.store, user, Action::UserStatusChanged, now, set);
     let user = if suspends {
-        attempts::counted_change(&users.store, "accountSuspended", id, now, edit).await?
+        let counters = attempts::of_change("accountSuspended", id);
+        attempts::counted(&users.store, &counters, now, edit).await?
     } else {
         edit.await?
     };

@@ -226,10 +226,10 @@ async fn add_sessions(store: &Store, now: Instant) -> Result<(), LocalError> {
     let times = json!({ "createdAt": now, "lastActive": now, "authTime": now, "expiresAt": now.after(DAY) });
     for session in all::<Session>("sessions", &times)? {
         let Session { user_id, ip, agent, amr, .. } = session.clone();
-        let activity = LoginActivity::new(user_id, ip, Location::default(), agent, amr, now);
+        let mut activity = LoginActivity::new(user_id, ip, Location::default(), agent, amr, now);
         let (tx, mut reserved) = (store.transaction(), Reservation::default());
         // Nothing is added whose condition could fail.
-        let _ = store.sign_in(&session, activity, tx, &mut reserved).await?;
+        let _ = store.sign_in(&session, &mut activity, tx, &mut reserved).await?;
     }
     Ok(())
 }

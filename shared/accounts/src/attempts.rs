@@ -1,9 +1,20 @@
 //! Counters of failed attempts.
 //!
-//! An attempt is reserved before it is checked and released on success, so concurrent attempts cannot exceed a limit. A
+//! An attempt is counted before it is verified and released on success, so concurrent attempts cannot exceed a limit. A
 //! sign-in releases it in its own transaction: one request instead of one for each counter. If the release fails, the
 //! attempt stays counted until its window ends. Unknown addresses are counted like known ones. While the counters cannot
 //! be read, every attempt fails. Open sessions are not affected.
+//!
+//! | What is submitted, or changed | Counted in | Stays counted |
+//! |---|---|---|
+//! | password: `POST /auth/login`, `PUT /users/reset-password`, `PUT` and `DELETE /users/{userId}`, `DELETE /otp` | [`of_password`] | if wrong |
+//! | signature of a passkey: `POST /auth/passkey` | [`of_passkey`] | if wrong |
+//! | credential of another account: `POST /passkeys` | [`of_passkey`] | always |
+//! | one-time password: `POST /otp/verify`, `POST /otp/recovery-codes`, `DELETE /otp` | [`of_otp`] | if wrong |
+//! | recovery code: `POST /otp/verify`, `DELETE /otp` | [`of_recovery`] | if wrong |
+//! | digits of a code: `GET /auth/passwordless`, `POST /users/reset-password`, `PUT /users/email-verification`, `PUT /users/phone-verification` | the code itself, [`limits::DIGITS`], [`limits::DIGITS_NETWORK`] | if wrong |
+//! | a change of which the owner is notified | [`of_change`] | if made |
+//! | password or new secret, which ends all sent codes | [`limits::ENDING_CODES`] | if made |
 
 use common::{ApiError, Client, ErrorCode, SignedIn};
 use domain::{
@@ -13,9 +24,12 @@ use domain::{
 };
 use identity::password::{Hasher, Match};
 use secrecy::SecretString;
-use store::{Counter, Reservation, Store};
+use store::{CommitOutcome, Counter, Part, Reservation, Store, StoreError, Transaction};
+
+use crate::verify::CodeAttempt;
 
 /// The counters of an attempt at an account.
+#[derive(Default)]
 pub struct AttemptCounters {
     /// Count always.
     pub common: Vec<Counter>,
@@ -48,24 +62,25 @@ pub fn of_password(email: &Email, client: &Client) -> AttemptCounters {
 /// Wrong answers of passkeys. Nothing is counted per account: a signature cannot be guessed.
 pub fn of_passkey(client: &Client) -> AttemptCounters {
     let unless_known = per_network(limits::PASSKEY_NETWORK, client, str::to_owned);
-    AttemptCounters { common: Vec::new(), unless_known }
+    AttemptCounters { unless_known, ..Default::default() }
 }
 
 /// Wrong one-time passwords of `user`. `challenge` is the id of a session or pending token.
-pub fn of_otp(user: UserId, challenge: &str) -> Vec<Counter> {
-    vec![
+pub fn of_otp(user: UserId, challenge: &str) -> AttemptCounters {
+    let common = vec![
         Counter::of(limits::OTP_CHALLENGE, format!("{user} {challenge}")),
         Counter::of(limits::OTP, user),
         Counter::of(limits::OTP_DAY, user),
-    ]
+    ];
+    AttemptCounters { common, ..Default::default() }
 }
 
 /// Wrong recovery codes.
-pub fn of_recovery(user: UserId, challenge: &str, client: &Client) -> Vec<Counter> {
+pub fn of_recovery(user: UserId, challenge: &str, client: &Client) -> AttemptCounters {
     let pair = |network: &str| format!("{user} {network}");
-    let mut counters = per_network(limits::RECOVERY_ACCOUNT_NETWORK, client, pair);
-    counters.push(Counter::of(limits::RECOVERY_CHALLENGE, format!("{user} {challenge}")));
-    counters
+    let mut common = per_network(limits::RECOVERY_ACCOUNT_NETWORK, client, pair);
+    common.push(Counter::of(limits::RECOVERY_CHALLENGE, format!("{user} {challenge}")));
+    AttemptCounters { common, ..Default::default() }
 }
 
 /// Whether `user` signed in from the network of `client` within 180 days; `false` if that cannot be read.
@@ -79,62 +94,132 @@ pub async fn has_signed_in_from(
     read.is_ok_and(|(_, devices)| devices.include_network(client.ip, now))
 }
 
-/// Reserves an attempt at the account `user` in `counters`.
-///
-/// # Errors
-/// `TOO_MANY_ATTEMPTS_MESSAGE` when one of those that count is full.
-pub async fn reserve_at(
-    store: &Store,
-    counters: &AttemptCounters,
-    user: UserId,
-    client: &Client,
-    now: Instant,
-) -> Result<Reservation, ApiError> {
-    let (common, unless_known) = tokio::join!(
-        store.reserve(&counters.common, now),
-        store.reserve(&counters.unless_known, now)
-    );
-    let full = match (common, unless_known) {
-        (Ok(Ok(common)), Ok(Ok(unless_known))) => return Ok(common.and(unless_known)),
-        (Ok(Ok(common)), Ok(Err(full))) => {
-            if has_signed_in_from(store, user, client, now).await {
-                return Ok(common);
+/// Why an attempt has failed. An [`ApiError`], and what converts into one, is [`Failed::Error`].
+#[derive(Debug)]
+pub enum Failed {
+    /// What was submitted is wrong: the error of the response.
+    Wrong(ErrorCode),
+    /// The condition of this part of the transaction failed: a concurrent request was first.
+    Conflict(Part),
+    /// Nothing is known about what was submitted.
+    Error(ApiError),
+}
+
+impl<E: Into<ApiError>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// An attempt of `client` at `now`, which is counted before what they submitted is verified.
+#[derive(Debug)]
+#[must_use = "it stays counted unless it is ended"]
+pub struct Attempt<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) client: &'a Client,
+    /// When it was made.
+    pub now: Instant,
+    pub(crate) reserved: Reservation,
+    /// The code at which it is counted, too.
+    pub(crate) code: Option<CodeAttempt>,
+}
+
+impl<'a> Attempt<'a> {
+    /// An attempt that needs no counter, because what is submitted cannot be guessed.
+    pub fn uncounted(store: &'a Store, client: &'a Client, now: Instant) -> Self {
+        Self { store, client, now, reserved: Reservation::default(), code: None }
+    }
+
+    /// Counts an attempt at the account `user` in `counters`.
+    ///
+    /// # Errors
+    /// `TOO_MANY_ATTEMPTS_MESSAGE` when one of those that count is full.
+    pub async fn begin(
+        store: &'a Store,
+        counters: &AttemptCounters,
+        user: UserId,
+        client: &'a Client,
+        now: Instant,
+    ) -> Result<Self, ApiError> {
+        let all = [counters.common.as_slice(), &counters.unless_known].concat();
+        let reserved = match store.reserve(&all, now).await? {
+            Ok(reserved) => reserved,
+            Err(full) => {
+                let may_be_known = !counters.unless_known.is_empty();
+                if !may_be_known || !has_signed_in_from(store, user, client, now).await {
+                    return Err(ApiError::too_many_attempts(full.ends.since(now)));
+                }
+                reserve(store, &counters.common, now).await?
             }
-            let _ = store.release(common).await;
-            full
+        };
+        Ok(Self { reserved, ..Self::uncounted(store, client, now) })
+    }
+
+    /// Ends the attempt: a wrong one stays counted, any other is released, unless a transaction has done so.
+    ///
+    /// # Errors
+    /// That of `outcome`; 503 for a conflict.
+    pub async fn end<T>(self, outcome: Result<T, Failed>) -> Result<T, ApiError> {
+        let (done, attempt) = self.verified(outcome).await?;
+        attempt.release().await;
+        Ok(done)
+    }
+
+    /// As [`end`](Self::end), but a successful attempt is returned and still counted.
+    ///
+    /// # Errors
+    /// As [`end`](Self::end).
+    pub async fn verified<T>(self, outcome: Result<T, Failed>) -> Result<(T, Self), ApiError> {
+        let error = match outcome {
+            Ok(verified) => return Ok((verified, self)),
+            Err(Failed::Wrong(code)) => return Err(code.into()),
+            Err(Failed::Conflict(_)) => StoreError::TransactionConflict.into(),
+            Err(Failed::Error(error)) => error,
+        };
+        if let Some(code) = &self.code {
+            code.take_back(self.store, self.client).await;
         }
-        (Ok(Err(full)), Ok(unless_known)) => {
-            if let Ok(reserved) = unless_known {
-                let _ = store.release(reserved).await;
-            }
-            full
+        self.release().await;
+        Err(error)
+    }
+
+    /// Does `work` after a successful attempt, and releases the attempt at the same time. If `work` fails, a code that it would
+    /// have used up gets its attempt back.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub async fn end_with<T>(
+        mut self,
+        work: impl Future<Output = Result<T, ApiError>>,
+    ) -> Result<T, ApiError> {
+        let (store, client, code) = (self.store, self.client, self.code.take());
+        let (done, ()) = tokio::join!(work, self.release());
+        if let (Err(_), Some(code)) = (&done, code) {
+            code.take_back(store, client).await;
         }
-        (Err(error), Ok(Ok(reserved))) | (Ok(Ok(reserved)), Err(error)) => {
-            let _ = store.release(reserved).await;
-            return Err(error.into());
+        done
+    }
+
+    /// Commits `tx`, which also releases the attempt. The caller ends it nevertheless.
+    ///
+    /// # Errors
+    /// [`Failed::Conflict`] with the part whose condition failed.
+    pub async fn commit(&mut self, tx: Transaction) -> Result<(), Failed> {
+        match tx.commit_and_release(&mut self.reserved).await? {
+            CommitOutcome::Committed => Ok(()),
+            CommitOutcome::ConditionFailed(part) => Err(Failed::Conflict(part)),
         }
-        (Err(error), _) | (_, Err(error)) => return Err(error.into()),
-    };
-    Err(ApiError::too_many_attempts(full.ends.since(now)))
+    }
+
+    /// What cannot be released stays counted until its window ends.
+    async fn release(self) {
+        let _ = self.store.release(self.reserved).await;
+    }
 }
 
 /// Changes of the account `user` of which its owner is notified as `kind`: see [`limits::CHANGES`].
 pub fn of_change(kind: &str, user: UserId) -> [Counter; 1] {
     [Counter::of(limits::CHANGES, format!("{kind} {user}"))]
-}
-
-/// Counts `change` as [`of_change`], unless it fails.
-///
-/// # Errors
-/// As [`counted`].
-pub async fn counted_change<T>(
-    store: &Store,
-    kind: &str,
-    user: UserId,
-    now: Instant,
-    change: impl Future<Output = Result<T, ApiError>>,
-) -> Result<T, ApiError> {
-    counted(store, &of_change(kind, user), now, change).await
 }
 
 /// Counts `work` by `counters`, unless it fails.
@@ -155,76 +240,56 @@ pub async fn counted<T>(
     done
 }
 
-/// Records the `outcome` of a reserved attempt. A successful one is returned with its reservation, which the caller
-/// releases in the next transaction or in parallel with it. A wrong one (`None`) stays counted. On an error the attempt
-/// is released.
+/// Verifies `password` of `user` within the limits of [`of_password`]. Returns the stored hash, and the attempt, which the
+/// caller ends.
 ///
 /// # Errors
-/// `BAD_AUTH_COMBINATION_MESSAGE` for `None`; the error of `outcome`.
-pub async fn record_outcome<T>(
-    store: &Store,
-    reserved: Reservation,
-    outcome: Result<Option<T>, ApiError>,
-) -> Result<(T, Reservation), ApiError> {
-    match outcome {
-        Ok(Some(verified)) => Ok((verified, reserved)),
-        Ok(None) => Err(ErrorCode::BadAuthCombination.into()),
-        Err(error) => {
-            let _ = store.release(reserved).await;
-            Err(error)
-        }
-    }
-}
-
-/// Verifies `password` of `user` within the limits of [`of_password`]. Returns the stored hash, and the reservation for
-/// the caller to release.
-///
-/// # Errors
-/// As [`reserve`] and [`record_outcome`].
-pub async fn verify_password(
-    store: &Store,
+/// `BAD_AUTH_COMBINATION_MESSAGE` when it is wrong, and as [`Attempt::begin`].
+pub async fn verify_password<'a>(
+    store: &'a Store,
     hasher: &Hasher,
     user: &User,
     password: &SecretString,
-    client: &Client,
+    client: &'a Client,
     now: Instant,
-) -> Result<(String, Reservation), ApiError> {
+) -> Result<(String, Attempt<'a>), ApiError> {
     let counters = of_password(&user.email, client);
-    let (reserved, credentials) = tokio::join!(
-        reserve_at(store, &counters, user.user_id, client, now),
+    let (attempt, credentials) = tokio::join!(
+        Attempt::begin(store, &counters, user.user_id, client, now),
         store.credentials(user.user_id)
     );
-    let reserved = reserved?;
     let outcome = async {
         let hash = credentials?.map(|credentials| credentials.password_hash);
         let matched = hasher.matches(password, hash.as_deref()).await?;
-        Ok(hash.filter(|_| matched != Match::No))
+        let hash = hash.filter(|_| matched != Match::No);
+        hash.ok_or(Failed::Wrong(ErrorCode::BadAuthCombination))
     };
-    record_outcome(store, reserved, outcome.await).await
+    let attempt = attempt?;
+    attempt.verified(outcome.await).await
 }
 
 /// Verifies that the owner of the account acts: by `password`, or in an account without one by a sign-in of the last ten
-/// minutes. The caller releases the reservation.
+/// minutes. The caller ends the attempt.
 ///
 /// # Errors
 /// `FIELD_REQUIRED_MESSAGE` on `password`, `REAUTHENTICATION_REQUIRED_MESSAGE`, and as [`verify_password`].
-pub async fn verify_owner(
-    store: &Store,
+pub async fn verify_owner<'a>(
+    store: &'a Store,
     hasher: &Hasher,
     person: &SignedIn,
     password: Option<&SecretString>,
-    client: &Client,
+    client: &'a Client,
     now: Instant,
-) -> Result<Reservation, ApiError> {
+) -> Result<Attempt<'a>, ApiError> {
     if let Some(password) = password {
         let verified = verify_password(store, hasher, &person.user, password, client, now);
-        return verified.await.map(|(_, reserved)| reserved);
+        return verified.await.map(|(_, attempt)| attempt);
     }
     if store.credentials(person.user.user_id).await?.is_some() {
         return Err(ApiError::field("password", ErrorCode::FieldRequired));
     }
     person.require_recent(now)?;
-    Ok(Reservation::default())
+    Ok(Attempt::uncounted(store, client, now))
 }
 
 /// Reserves an attempt in each of `counters`.

@@ -18,4 +18,3 @@ pub use administrator::Administrator;
 pub use codes::{Codes, email_challenge, may_use, pending_email_challenge, phone_challenge};
 pub use registration::Registration;
 pub use sessions::{AccountContext, Sessions};
-pub use verify::VerifiedCode;

@@ -24,7 +24,9 @@ use identity::{
     totp::{self, Secret},
 };
 use runtime::{ConfigError, Key};
-use store::{Part, Reservation, Setup, Store, StoreError, StoredAccount, Transaction};
+use store::{CommitOutcome, Setup, Store, StoreError, StoredAccount, Transaction};
+
+use crate::attempts::{Attempt, Failed};
 
 /// Starts sessions and signs tokens. Needs the signing key, which only functions that sign people in have.
 #[derive(Clone)]
@@ -111,18 +113,19 @@ impl Sessions {
     }
 
     /// Starts a session for `account`, authenticated by the methods `amr`, in one transaction with the writes in `tx`,
-    /// which also releases `reserved`, and returns the account with an access token. Notifies the account of a device or
-    /// an address range that is new to it. The inner error is the part of `tx` whose condition failed; on every store
-    /// error no session was started. After an error the caller releases what is left of `reserved`.
+    /// which also releases `attempt`, and returns the account with an access token. Notifies the account of a device or
+    /// an address range that is new to it. After an error no session was started. The caller ends the attempt.
+    ///
+    /// # Errors
+    /// [`Failed::Conflict`] with the part of `tx` whose condition failed.
     pub async fn begin(
         &self,
         mut account: AccountContext,
         amr: Vec<Method>,
-        client: &Client,
-        now: Instant,
         mut tx: Transaction,
-        reserved: &mut Reservation,
-    ) -> Result<Result<OwnAccount, Part>, ApiError> {
+        attempt: &mut Attempt<'_>,
+    ) -> Result<OwnAccount, Failed> {
+        let (client, now) = (attempt.client, attempt.now);
         let user = &account.user;
         let session = Session {
             sid: SessionId::new(random::id(now)),
@@ -136,7 +139,7 @@ impl Sessions {
             ip: client.ip.to_string(),
             agent: client.agent.clone(),
         };
-        let activity = LoginActivity::new(
+        let mut activity = LoginActivity::new(
             user.user_id,
             client.ip.to_string(),
             client.place.clone(),
@@ -145,14 +148,13 @@ impl Sessions {
             now,
         );
         self.record_device(&account, client, now, &mut tx)?;
-        let stored = self.store.sign_in(&session, activity, tx, reserved);
-        let activity = match stored.await? {
-            Ok(activity) => activity,
-            Err(part) => return Ok(Err(part)),
-        };
+        let stored = self.store.sign_in(&session, &mut activity, tx, &mut attempt.reserved);
+        if let CommitOutcome::ConditionFailed(part) = stored.await? {
+            return Err(Failed::Conflict(part));
+        }
         account.activity.insert(0, activity);
         let AccountContext { user, committee, activity, .. } = account;
-        self.account_of_session(user, committee, activity, &session, now).map(Ok)
+        Ok(self.account_of_session(user, committee, activity, &session, now)?)
     }
 
     /// Adds the client's device and address range to those that the account knows, and a notification if one of them is

@@ -7,29 +7,33 @@ use domain::{
     limits,
 };
 use identity::code::is_digits;
-use store::{Counter, Reservation};
+use store::{Counter, Reservation, Store};
 
 use crate::{
-    Codes, attempts,
+    Codes,
+    attempts::{self, Attempt, Failed},
     codes::{PURPOSE, mac_input},
 };
 
-/// A code that [`Codes::verify`] found.
+/// The code at which an attempt at its digits is counted.
 #[derive(Debug)]
-pub struct VerifiedCode {
-    /// The stored code.
-    pub code: Code,
+pub(crate) struct CodeAttempt {
     kind: CodeKind,
     challenge: Challenge,
-    /// Whether the digits were given: then an attempt is counted at the code.
-    is_counted: bool,
-    /// The reserved attempt, for the caller to release.
-    pub reserved: Reservation,
+    code: Code,
+}
+
+impl CodeAttempt {
+    /// Takes the attempt of `client` back. One that cannot be taken back stays counted.
+    pub(crate) async fn take_back(&self, store: &Store, client: &Client) {
+        let Self { kind, challenge, code } = self;
+        let _ = store.return_attempt(*kind, *challenge, code, &client.network).await;
+    }
 }
 
 impl Codes {
-    /// Finds the code of `kind` for `challenge` whose digits or link code is `text`. The caller uses it up, or calls
-    /// [`return_unless_used`](Self::return_unless_used), and releases the reservation. `None` when there is none.
+    /// Finds the code of `kind` for `challenge` whose digits or link code is `text`. The caller uses it up, and ends the
+    /// attempt. `None` when there is none.
     ///
     /// The link's code is compared before anything is counted, so that no number of wrong attempts refuses it. Attempts at
     /// the digits are counted per code and network, per network, and per account for a day: `account` is the challenge of
@@ -37,34 +41,33 @@ impl Codes {
     ///
     /// # Errors
     /// `TOO_MANY_ATTEMPTS_MESSAGE` when the network has had too many wrong digits.
-    pub async fn verify(
-        &self,
+    pub async fn verify<'a>(
+        &'a self,
         (kind, challenge): (CodeKind, Challenge),
         account: Challenge,
         text: &str,
-        client: &Client,
+        client: &'a Client,
         now: Instant,
-    ) -> Result<Option<VerifiedCode>, ApiError> {
+    ) -> Result<Option<(Code, Attempt<'a>)>, ApiError> {
         if is_digits(text) {
             return self.verify_digits((kind, challenge), account, text, client, now).await;
         }
         let code = self.store.code(kind, challenge, now).await?;
         let input = mac_input(kind, challenge, text);
         let code = code.filter(|code| self.sealer.is_mac(&code.link, PURPOSE, &input));
-        let reserved = Reservation::default();
-        Ok(code.map(|code| VerifiedCode { code, kind, challenge, is_counted: false, reserved }))
+        Ok(code.map(|code| (code, Attempt::uncounted(&self.store, client, now))))
     }
 
     /// Makes the same writes when there is no code, so that the time does not reveal it. Once the account has had its
     /// wrong digits of a day, right ones are wrong, too.
-    async fn verify_digits(
-        &self,
+    async fn verify_digits<'a>(
+        &'a self,
         (kind, challenge): (CodeKind, Challenge),
         account: Challenge,
         digits: &str,
-        client: &Client,
+        client: &'a Client,
         now: Instant,
-    ) -> Result<Option<VerifiedCode>, ApiError> {
+    ) -> Result<Option<(Code, Attempt<'a>)>, ApiError> {
         let of_account = Counter::of(limits::DIGITS, account);
         let per_network = attempts::per_network(limits::DIGITS_NETWORK, client, str::to_owned);
         let (code, counted, of_network) = tokio::join!(
@@ -91,35 +94,16 @@ impl Codes {
             }
             Err(failure) => error = Some(failure.into()),
         }
+        let counted = code.clone().map(|code| CodeAttempt { kind, challenge, code });
+        let attempt =
+            Attempt { reserved, code: counted, ..Attempt::uncounted(&self.store, client, now) };
         if let Some(error) = error {
             // A blocked network does not use up the attempts of the others.
-            let returned = async {
-                if let Some(code) = &code {
-                    let network = &client.network;
-                    let _ = self.store.return_attempt(kind, challenge, code, network).await;
-                }
-            };
-            let _ = tokio::join!(returned, self.store.release(reserved));
-            return Err(error);
+            return attempt.end(Err(Failed::Error(error))).await;
         }
         let input = mac_input(kind, challenge, digits);
         let is_right = |code: &Code| self.sealer.is_mac(&code.digits, PURPOSE, &input) && !is_full;
         let code = code.filter(is_right);
-        Ok(code.map(|code| VerifiedCode { code, kind, challenge, is_counted: true, reserved }))
-    }
-
-    /// Returns the attempt at `verified` if `used` is an error: only wrong attempts stay counted.
-    pub async fn return_unless_used<T>(
-        &self,
-        verified: &VerifiedCode,
-        client: &Client,
-        used: Result<T, ApiError>,
-    ) -> Result<T, ApiError> {
-        let VerifiedCode { kind, challenge, code, is_counted, .. } = verified;
-        if used.is_err() && *is_counted {
-            // One whose return fails stays counted.
-            let _ = self.store.return_attempt(*kind, *challenge, code, &client.network).await;
-        }
-        used
+        Ok(code.map(|code| (code, attempt)))
     }
 }

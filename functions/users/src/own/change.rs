@@ -46,20 +46,20 @@ pub(crate) async fn update(
     let user = if request.changes_contact(&caller.user) {
         let password = request.password.as_ref();
         let (store, hasher) = (&users.store, &users.hasher);
-        let reserved =
+        let attempt =
             attempts::verify_owner(store, hasher, &caller, password, &client, now).await?;
         let changed = async {
             let changes_number =
                 request.phone.as_ref().is_some_and(|phone| *phone != caller.user.phone);
             let change = users.change_contact(&caller, &request, &client, now);
             if changes_number {
-                attempts::counted_change(store, "phoneChanged", id, now, change).await
+                let counters = attempts::of_change("phoneChanged", id);
+                attempts::counted(store, &counters, now, change).await
             } else {
                 change.await
             }
         };
-        let (user, _) = tokio::join!(changed, store.release(reserved));
-        user?
+        attempt.end_with(changed).await?
     } else {
         users.apply(&caller, &request, None, now).await?
     };

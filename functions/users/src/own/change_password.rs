@@ -28,7 +28,7 @@ pub(crate) async fn change_password(
     Input(request): Input<ChangePasswordRequest>,
 ) -> ApiResult<Empty> {
     let SignedIn { user, session, .. } = caller;
-    let (old_hash, reserved) =
+    let (old_hash, attempt) =
         attempts::verify_password(&users.store, &users.hasher, &user, &request.old, &client, now)
             .await?;
 
@@ -41,9 +41,7 @@ pub(crate) async fn change_password(
         };
         attempts::counted(&users.store, &counters, now, changed).await
     };
-    // If the release fails, the counter expires with its window.
-    let (changed, _) = tokio::join!(changed, users.store.release(reserved));
-    changed?;
+    attempt.end_with(changed).await?;
     success(Message::PasswordChanged, Empty {})
 }
 

@@ -1,7 +1,5 @@
 //! `POST /users/email-verification`: sends a code to the caller's mailbox. `PUT`: verifies the mailbox with it.
 
-use std::mem;
-
 use accounts::{email_challenge, may_use, pending_email_challenge};
 use axum::extract::State;
 use common::{
@@ -69,13 +67,9 @@ pub(crate) async fn verify(
         if email == user.email { account } else { pending_email_challenge(&email, user.user_id) };
     let kind = (CodeKind::Email, challenge);
     let found = users.codes.verify(kind, account, code.as_str(), &client, now).await?;
-    let mut found = found.ok_or(ErrorCode::VerificationInvalid)?;
-    let reserved = mem::take(&mut found.reserved);
-    let (changed, _) = tokio::join!(
-        verify_mailbox(&users, &email, (challenge, &found.code), (user, session), now),
-        users.store.release(reserved)
-    );
-    users.codes.return_unless_used(&found, &client, changed).await?;
+    let (code, attempt) = found.ok_or(ErrorCode::VerificationInvalid)?;
+    let changed = verify_mailbox(&users, &email, (challenge, &code), (user, session), now);
+    attempt.end_with(changed).await?;
     success(Message::EmailVerified, Empty {})
 }
 

@@ -40,10 +40,9 @@ pub(crate) async fn erase(
     if id == actor {
         let password = request.password.as_ref();
         let (store, hasher) = (&users.store, &users.hasher);
-        let reserved =
+        let attempt =
             attempts::verify_owner(store, hasher, &caller, password, &client, now).await?;
-        let (erased, _) = tokio::join!(users.erase_own(caller, now), store.release(reserved));
-        erased?;
+        attempt.end_with(users.erase_own(caller, now)).await?;
     } else if caller.user.profile == Profile::SuperAdmin {
         caller.require_verified()?;
         users.erase_other(id, &caller.user, now).await?;

@@ -1,7 +1,5 @@
 //! `POST /users/phone-verification`: sends a code to the caller's phone. `PUT`: verifies the number with it.
 
-use std::mem;
-
 use accounts::{email_challenge, may_use, phone_challenge};
 use axum::extract::State;
 use common::{
@@ -51,13 +49,8 @@ pub(crate) async fn verify(
     let account = email_challenge(&caller.user.email);
     let found =
         users.codes.verify((CodeKind::Phone, challenge), account, code, &client, now).await?;
-    let mut found = found.ok_or(ErrorCode::VerificationInvalid)?;
-    let reserved = mem::take(&mut found.reserved);
-    let (verified, _) = tokio::join!(
-        verify_number(&users, caller.user, &found.code),
-        users.store.release(reserved)
-    );
-    users.codes.return_unless_used(&found, &client, verified).await?;
+    let (code, attempt) = found.ok_or(ErrorCode::VerificationInvalid)?;
+    attempt.end_with(verify_number(&users, caller.user, &code)).await?;
     success(Message::PhoneVerified, Empty {})
 }
 

@@ -1,7 +1,5 @@
 //! `GET /users/reset-password`: sends a code. `POST`: sets a new password with it.
 
-use std::mem;
-
 use accounts::{email_challenge, may_use};
 use axum::extract::State;
 use common::{
@@ -57,12 +55,8 @@ pub(crate) async fn reset(
     let code = request.code.as_str();
     let verified =
         users.codes.verify((CodeKind::Reset, challenge), challenge, code, &client, now).await?;
-    let mut verified = verified.ok_or(ErrorCode::ResetCodeInvalid)?;
-    let reserved = mem::take(&mut verified.reserved);
-    // If the release fails, the counter expires with its window.
-    let (replaced, _) =
-        tokio::join!(replace(&users, &request, &verified.code, now), users.store.release(reserved));
-    users.codes.return_unless_used(&verified, &client, replaced).await?;
+    let (code, attempt) = verified.ok_or(ErrorCode::ResetCodeInvalid)?;
+    attempt.end_with(replace(&users, &request, &code, now)).await?;
     success(Message::PasswordChanged, Empty {})
 }
 

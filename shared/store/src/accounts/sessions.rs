@@ -43,33 +43,31 @@ struct SortKey {
 
 impl Store {
     /// Creates `session` and its login activity in one transaction with `additions`, which also releases `reserved`, as
-    /// [`Transaction::commit_and_release`]. Returns the activity as stored: its id, which is a time in microseconds, is
-    /// increased until it is free. The inner error is the part of `additions` whose condition failed; nothing was
-    /// written then.
+    /// [`Transaction::commit_and_release`]. The id of the activity, which is a time in microseconds, is increased until it is
+    /// free.
     ///
     /// # Errors
     /// [`StoreError::TransactionConflict`] also when two hundred ids in a row are taken.
     pub async fn sign_in(
         &self,
         session: &Session,
-        mut activity: LoginActivity,
+        activity: &mut LoginActivity,
         additions: Transaction,
         reserved: &mut Reservation,
-    ) -> Result<Result<LoginActivity, Part>, StoreError> {
+    ) -> Result<CommitOutcome, StoreError> {
         for _ in 0..200 {
             let session_put = keys::session(session.user_id, session.sid)
                 .holding(session)
                 .with([ttl(session.expires_at)]);
             let activity_put = keys::login(session.user_id, activity.login_activity_id)
-                .holding(&activity)
+                .holding(activity)
                 .with([ttl(activity.created_at.after(login_activity::RETENTION))]);
             let mut tx = additions.clone();
             tx.put(Part::Session, session_put);
             tx.put_new(Part::Login, activity_put);
             match tx.commit_and_release(reserved).await? {
-                CommitOutcome::Committed => return Ok(Ok(activity)),
                 CommitOutcome::ConditionFailed(Part::Login) => activity.login_activity_id += 1,
-                CommitOutcome::ConditionFailed(part) => return Ok(Err(part)),
+                outcome => return Ok(outcome),
             }
         }
         Err(StoreError::TransactionConflict)
