@@ -243,7 +243,7 @@ impl Person {
 }
 
 /// The answer to `request`, which is repeated while it is a 503 or `CONFLICT_MESSAGE`, at most thirty times in all: a busy
-/// machine leaves too little time for transactions that conflict, and some changes are tried eight times.
+/// machine leaves too little time for transactions that conflict.
 pub async fn until_answered<F: Future<Output = Answer>>(request: impl Fn() -> F) -> Answer {
     let mut answer = request().await;
     for _ in 0..29 {

@@ -62,7 +62,7 @@ pub(crate) async fn change(
         }
         Ok::<_, ApiError>((tx, (Message::CourseUpdated, after)))
     };
-    let (message, course) = courses.store.update_seats(change, |_| None).await?;
+    let (message, course) = courses.store.update(change, |_| None).await?;
     success(message, CourseResponse { course })
 }
 

@@ -104,7 +104,7 @@ impl Courses {
         };
         let has_registrations =
             |part| (part == Part::Seats).then(|| ErrorCode::CourseHasRegistrations.into());
-        self.store.update_seats(transition, has_registrations).await
+        self.store.update(transition, has_registrations).await
     }
 
     /// Checks that `course` and its committee are ready. The committee needs no read if it is that of `person`, which

@@ -60,7 +60,7 @@ pub(crate) async fn cancel_course(
         tx.record_audit(&cancelled.by(&publisher.person.user, random::id(now), now));
         Ok::<_, ApiError>((tx, (course, after)))
     };
-    let (course, mut registration) = registrations.store.update_seats(cancel, |_| None).await?;
+    let (course, mut registration) = registrations.store.update(cancel, |_| None).await?;
     if !may_write(&course, &publisher.person) {
         registration.join_info = None;
     }

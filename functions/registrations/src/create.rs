@@ -79,7 +79,7 @@ pub(crate) async fn create(
         let tx = registrations.registered(&attempt, &full, now)?;
         Ok::<_, ApiError>((tx, (message(state), attempt.seen(full))))
     };
-    let registered = registrations.store.update_seats(register, |_| None);
+    let registered = registrations.store.update(register, |_| None);
     let (message, seen) = within(RUSH_TIME, registered).await?;
     success(message, registrations.response(seen).await?)
 }

@@ -103,7 +103,7 @@ impl Registrations {
         };
         let too_many =
             |part| (part == Part::Registered).then(|| ErrorCode::RegistrationsLimit.into());
-        let seen = self.store.update_seats(attempt, too_many).await?;
+        let seen = self.store.update(attempt, too_many).await?;
         Ok(self.response(seen).await?)
     }
 

@@ -89,7 +89,7 @@ pub(crate) async fn change(
         }
         Ok::<_, ApiError>((tx, seen))
     };
-    let seen = registrations.store.update_seats(change, |_| None).await?;
+    let seen = registrations.store.update(change, |_| None).await?;
     success(Message::RegistrationUpdated, registrations.response(seen).await?)
 }
 

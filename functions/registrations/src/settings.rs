@@ -90,7 +90,7 @@ pub(crate) async fn replace(
     };
     // What is confirmed is read only if the condition on the seats fails.
     let too_low = |part| (part == Part::Seats).then(|| ErrorCode::CapacityTooLow.into());
-    match registrations.store.update_seats(replace, too_low).await {
+    match registrations.store.update(replace, too_low).await {
         Ok((registration, version)) => {
             success(Message::RegistrationSettings, SettingsResponse { registration, version })
         }

@@ -153,29 +153,27 @@ async fn network_requests_at_most_twenty_addresses_an_hour() {
 }
 
 #[tokio::test]
-async fn hundred_changes_at_once_are_tried_eight_times_at_most() {
+async fn hundred_changes_at_once_lose_none() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let member = world.member().await;
     let changes = (0..100).map(|number| {
         let body = json!({ "name": format!("Amel {number}") });
         let member = &member;
-        // On a busy machine the store may not answer in time.
+        // On a busy machine the time of a request may be over.
         async move { until_answered(|| member.change_self(body.clone())).await }
     });
     let answers = join_all(changes).await;
-    let changed = answers.iter().filter(|answer| answer.status == 200).count();
-    let other = answers.iter().find(|answer| ![200, 409].contains(&answer.status));
-    assert!(changed > 0 && other.is_none(), "{other:?}");
+    let other = answers.iter().find(|answer| answer.status != 200);
+    assert!(other.is_none(), "{other:?}");
     let version = world.user(member.user().user_id).await.version;
-    assert_eq!(version - member.user().version, changed as u64, "none is lost");
+    assert_eq!(version - member.user().version, 100);
 }
 
 #[tokio::test]
-async fn change_that_conflicts_with_transactions_is_tried_eight_times() {
+async fn change_that_conflicts_with_transactions_is_tried_again() {
     let (world, member) = World::with_member().await;
     world.inject_fault(Fault::new(Mode::Conflict).on("TransactWriteItems").times(8));
     let change = json!({ "name": "Amel" });
-    member.change_self(change.clone()).await.expect_error(ErrorCode::Unavailable);
-    world.faults_have_occurred().await;
     member.change_self(change).await.expect_success(Message::UserUpdated);
+    world.faults_have_occurred().await;
 }

@@ -86,7 +86,7 @@ impl Store {
             if self.write_changes(&course, &wanted).await? {
                 return self.count_changes(&course, &wanted).await;
             }
-            retries.pause(StoreError::UpdateConflict).await?;
+            retries.pause(StoreError::TransactionConflict).await?;
         }
     }
 

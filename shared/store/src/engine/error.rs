@@ -17,7 +17,7 @@ pub enum StoreError {
     HotKey,
     /// Another transaction held an item of this request; nothing was written.
     TransactionConflict,
-    /// Concurrent changes made every attempt of an optimistic update fail; nothing was written.
+    /// What the write requires has changed since it was read; nothing was written. Repeating the write is of no use.
     UpdateConflict,
     /// No response, or an internal error of DynamoDB: the write may have taken effect.
     Unavailable(String),
@@ -31,7 +31,7 @@ impl fmt::Display for StoreError {
             Self::Throttled => out.write_str("the store throttled the request"),
             Self::HotKey => out.write_str("the store throttled the partition of the request"),
             Self::TransactionConflict => out.write_str("another transaction holds the item"),
-            Self::UpdateConflict => out.write_str("concurrent changes made every attempt fail"),
+            Self::UpdateConflict => out.write_str("a concurrent change was first"),
             Self::Unavailable(cause) => write!(out, "the store is unavailable: {cause}"),
             Self::Unexpected(cause) => write!(out, "unexpected store error: {cause}"),
         }

@@ -15,10 +15,6 @@ const ATTEMPTS: u32 = 5;
 /// Such a request is not retried once this much time has passed.
 const MAX_RETRY_TIME: Duration = Duration::from_millis(1500);
 
-/// Tries of an optimistic update: more would hold the function for seconds, one for each of many requests that change the
-/// same item.
-const UPDATE_TRIES: u32 = 8;
-
 /// The backoff stops growing after this number of attempts.
 const MAX_BACKOFF: u32 = 4;
 
@@ -52,8 +48,6 @@ pub(crate) struct Retries {
     start: Instant,
     deadline: Instant,
     count: u32,
-    /// Tries of a transaction that conflicts with others.
-    conflicts: u32,
 }
 
 impl Retries {
@@ -61,12 +55,7 @@ impl Retries {
         let start = Instant::now();
         let deadline = DEADLINE.try_with(|deadline| *deadline);
         let deadline = deadline.unwrap_or(start + DEFAULT_TIME);
-        Self { start, deadline, count: 0, conflicts: u32::MAX }
-    }
-
-    /// The retries of an update of one item by many requests: a conflict counts as a failed try of the update.
-    pub(crate) fn of_update() -> Self {
-        Self { conflicts: UPDATE_TRIES, ..Self::new() }
+        Self { start, deadline, count: 0 }
     }
 
     /// The last attempt did a part of the operation: it is none of those that failed.
@@ -76,17 +65,15 @@ impl Retries {
     }
 
     /// Waits before the next attempt after `error`, or returns it when it is final or the time is up. Conflicts of
-    /// transactions are retried until the deadline, unless they are [of an update](Self::of_update), optimistic updates eight
-    /// times, throttling and missing answers a few times.
+    /// transactions are retried until the deadline, throttling and missing answers a few times.
     pub(crate) async fn pause(&mut self, error: StoreError) -> Result<(), StoreError> {
         self.count += 1;
         let may_retry = match error {
-            StoreError::TransactionConflict => self.count < self.conflicts,
-            StoreError::UpdateConflict => self.count < UPDATE_TRIES,
+            StoreError::TransactionConflict => true,
             StoreError::Throttled | StoreError::HotKey | StoreError::Unavailable(_) => {
                 self.count < ATTEMPTS && self.start.elapsed() <= MAX_RETRY_TIME
             }
-            StoreError::Unexpected(_) => false,
+            StoreError::UpdateConflict | StoreError::Unexpected(_) => false,
         };
         let pause = pause(self.count.min(MAX_BACKOFF))?;
         if !may_retry || Instant::now() + pause >= self.deadline {

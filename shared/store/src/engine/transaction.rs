@@ -3,7 +3,6 @@
 use crate::{
     Store, StoreError,
     keys::Key,
-    retry::Retries,
     write::{Action, Write},
 };
 
@@ -133,13 +132,6 @@ impl Transaction {
     /// Nothing was written after [`StoreError::Throttled`] and [`StoreError::TransactionConflict`]; after
     /// [`StoreError::Unavailable`] the outcome is unknown.
     pub async fn commit(self) -> Result<CommitOutcome, StoreError> {
-        self.commit_with(&mut Retries::new()).await
-    }
-
-    pub(crate) async fn commit_with(
-        self,
-        retries: &mut Retries,
-    ) -> Result<CommitOutcome, StoreError> {
         if self.parts.is_empty() {
             return Ok(CommitOutcome::Committed);
         }
@@ -149,7 +141,7 @@ impl Transaction {
             kinds.push(part);
             items.push(write.into_transact_write_item(action, &self.store)?);
         }
-        let failed_part = self.store.transact(&items, retries).await?;
+        let failed_part = self.store.transact(&items).await?;
         Ok(failed_part
             .and_then(|index| kinds.get(index).copied())
             .map_or(CommitOutcome::Committed, CommitOutcome::ConditionFailed))

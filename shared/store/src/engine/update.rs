@@ -7,75 +7,27 @@ use domain::{Instant, session::Session, user::User};
 
 use crate::{CommitOutcome, Part, Store, StoreError, Transaction, retry::Retries};
 
-/// How often an update is repeated after concurrent changes.
-#[derive(Clone, Copy)]
-enum Tries {
-    Eight,
-    UntilDeadline,
-}
-
 impl Store {
     /// Calls `attempt`, which reads, decides and prepares a transaction, commits the transaction and returns the
-    /// other value of `attempt`. Repeats this with random delays, eight times in all, when a condition fails, unless
+    /// other value of `attempt`. Repeats this with random delays until the deadline when a condition fails, unless
     /// `on_failed` maps the part to an error.
     ///
     /// # Errors
-    /// Those of `attempt` and `on_failed`; [`StoreError::UpdateConflict`] or [`StoreError::TransactionConflict`] when
-    /// concurrent changes made every attempt fail.
+    /// Those of `attempt` and `on_failed`; [`StoreError::TransactionConflict`] when concurrent changes made every attempt
+    /// fail until the deadline.
     pub async fn update<T, E: From<StoreError>, A: Future<Output = Result<(Transaction, T), E>>>(
         &self,
-        attempt: impl FnMut() -> A,
-        on_failed: impl Fn(Part) -> Option<E>,
-    ) -> Result<T, E> {
-        self.repeated(Tries::Eight, attempt, on_failed).await
-    }
-
-    /// As [`update`](Self::update), for the seats of a course, which a whole class may want at once: repeated until the
-    /// deadline.
-    ///
-    /// # Errors
-    /// Those of `attempt` and `on_failed`; [`StoreError::TransactionConflict`] when the time is up.
-    pub async fn update_seats<
-        T,
-        E: From<StoreError>,
-        A: Future<Output = Result<(Transaction, T), E>>,
-    >(
-        &self,
-        attempt: impl FnMut() -> A,
-        on_failed: impl Fn(Part) -> Option<E>,
-    ) -> Result<T, E> {
-        self.repeated(Tries::UntilDeadline, attempt, on_failed).await
-    }
-
-    async fn repeated<T, E: From<StoreError>, A: Future<Output = Result<(Transaction, T), E>>>(
-        &self,
-        tries: Tries,
         mut attempt: impl FnMut() -> A,
         on_failed: impl Fn(Part) -> Option<E>,
     ) -> Result<T, E> {
-        let mut retries = match tries {
-            Tries::Eight => Retries::of_update(),
-            Tries::UntilDeadline => Retries::new(),
-        };
+        let mut retries = Retries::new();
         loop {
             let (transaction, result) = attempt().await?;
-            let outcome = match tries {
-                Tries::Eight => transaction.commit_with(&mut retries).await?,
-                Tries::UntilDeadline => transaction.commit().await?,
-            };
-            let part = match outcome {
+            match transaction.commit().await? {
                 CommitOutcome::Committed => return Ok(result),
-                CommitOutcome::ConditionFailed(part) => part,
-            };
-            if let Some(error) = on_failed(part) {
-                return Err(error);
+                CommitOutcome::ConditionFailed(part) => on_failed(part).map_or(Ok(()), Err)?,
             }
-            let conflict = match tries {
-                Tries::Eight => StoreError::UpdateConflict,
-                // A request that has no time left is a 503, not a conflict that its client could resolve.
-                Tries::UntilDeadline => StoreError::TransactionConflict,
-            };
-            retries.pause(conflict).await?;
+            retries.pause(StoreError::TransactionConflict).await?;
         }
     }
 
@@ -85,15 +37,14 @@ impl Store {
     /// longer exists.
     ///
     /// # Errors
-    /// Those of `decide` and `on_failed`; [`StoreError::UpdateConflict`] or [`StoreError::TransactionConflict`] when
-    /// concurrent changes made eight attempts fail.
+    /// Those of `decide` and `on_failed`, and as [`update`](Self::update).
     pub async fn update_user<E: From<StoreError>>(
         &self,
         mut user: User,
         mut decide: impl FnMut(&User, &mut Transaction) -> Result<User, E>,
         on_failed: impl Fn(Part) -> E,
     ) -> Result<User, E> {
-        let mut retries = Retries::of_update();
+        let mut retries = Retries::new();
         loop {
             let mut additions = self.transaction();
             let after = decide(&user, &mut additions)?;
@@ -101,10 +52,10 @@ impl Store {
             let mut tx = self.transaction();
             tx.change_user(&user, &after);
             tx.append(additions);
-            match tx.commit_with(&mut retries).await? {
+            match tx.commit().await? {
                 CommitOutcome::Committed => return Ok(after),
                 CommitOutcome::ConditionFailed(Part::User) => {
-                    retries.pause(StoreError::UpdateConflict).await?;
+                    retries.pause(StoreError::TransactionConflict).await?;
                 }
                 CommitOutcome::ConditionFailed(part) => return Err(on_failed(part)),
             }

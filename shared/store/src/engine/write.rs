@@ -341,8 +341,8 @@ impl Store {
     pub(crate) async fn transact(
         &self,
         parts: &[TransactWriteItem],
-        retries: &mut Retries,
     ) -> Result<Option<usize>, StoreError> {
+        let mut retries = Retries::new();
         let token = uuid::Builder::from_random_bytes(random_bytes()?).into_uuid().to_string();
         // An attempt without an answer may have taken effect, whatever the later ones report.
         let mut unanswered = None;
