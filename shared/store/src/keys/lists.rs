@@ -44,17 +44,17 @@ pub(crate) struct IndexKey {
     pub(crate) sk: String,
 }
 
-/// Declares for each kind of list the function that makes its key, and its row of [`LISTS`].
+/// Declares for each kind of list, with the number of its partitions, the function that makes its key, and its row of
+/// [`LISTS`].
 macro_rules! lists {
     ($(
         $name:literal $function:ident($($parameter:ident: $type:ty $(= $value:expr)?),*)
-            $index:ident $pk:literal $($sharded:ident)?;
+            $index:ident $partitions:tt $pk:literal;
     )+) => {
         $(
             pub(crate) fn $function($($parameter: $type),*) -> List {
                 $($(let $parameter = $value;)?)*
-                let is_sharded = !stringify!($($sharded)?).is_empty();
-                List { index: &$index, pk: format!($pk), is_sharded }
+                List { index: &$index, pk: format!($pk), is_sharded: $partitions > 1 }
             }
         )+
 
@@ -63,50 +63,50 @@ macro_rules! lists {
             name: $name,
             index: &$index,
             pk: $pk,
-            is_sharded: !stringify!($($sharded)?).is_empty(),
+            is_sharded: $partitions > 1,
         }),+];
     };
 }
 
 lists! {
-    "committees, by Latin name" committees() LISTING "COMMITTEES";
+    "committees, by Latin name" committees() LISTING 1 "COMMITTEES";
     "users of a committee, by last name and name" users_of(id: CommitteeId)
-        LISTING "COMMITTEE#{id}#USERS";
+        LISTING 1 "COMMITTEE#{id}#USERS";
     "courses of a committee in one state, by last change"
         courses_of(id: CommitteeId, state: CourseState = state.code())
-        LISTING "COMMITTEE#{id}#COURSES#{state}";
+        LISTING 1 "COMMITTEE#{id}#COURSES#{state}";
     "courses of an author in one state, by last change"
         courses_by(id: UserId, state: CourseState = state.code())
-        AUTHORED "USER#{id}#COURSES#{state}";
+        AUTHORED 1 "USER#{id}#COURSES#{state}";
     // A course that is published again keeps its first `publishedAt`, so that it does not appear twice to a client that
     // pages through the list.
-    "published courses, by first publication" published_courses() OVERVIEW "PUBLISHED";
+    "published courses, by first publication" published_courses() OVERVIEW 1 "PUBLISHED";
     "registrations for a course in one state, by number"
         registrations_in(id: CourseId, state: RegistrationState = state.code())
-        LISTING "COURSE#{id}#REGISTRATIONS#{state}";
+        LISTING 1 "COURSE#{id}#REGISTRATIONS#{state}";
     "registrations for a course in one state, by last name and name"
         registrants_in(id: CourseId, state: RegistrationState = state.code())
-        OVERVIEW "COURSE#{id}#REGISTRANTS#{state}";
+        OVERVIEW 1 "COURSE#{id}#REGISTRANTS#{state}";
     "registrations of a person in one state, by last change"
         registrations_by(id: UserId, state: RegistrationState = state.code())
-        AUTHORED "USER#{id}#REGISTRATIONS#{state}";
-    "files of a user, by creation" files_of(id: UserId) LISTING "USER#{id}#FILES";
-    "text messages of a user, by creation" sms_by(id: UserId) AUTHORED "USER#{id}#SMS";
+        AUTHORED 1 "USER#{id}#REGISTRATIONS#{state}";
+    "files of a user, by creation" files_of(id: UserId) LISTING 1 "USER#{id}#FILES";
+    "text messages of a user, by creation" sms_by(id: UserId) AUTHORED 1 "USER#{id}#SMS";
     "text messages of a committee, by creation" sms_in(id: CommitteeId)
-        OVERVIEW "COMMITTEE#{id}#SMS" sharded;
+        OVERVIEW SHARDS "COMMITTEE#{id}#SMS";
     "text messages of a batch, in the order of the recipients" sms_of(id: BatchId)
-        LISTING "BATCH#{id}#SMS";
-    "batches of a user, by creation" batches_by(id: UserId) AUTHORED "USER#{id}#BATCHES";
+        LISTING 1 "BATCH#{id}#SMS";
+    "batches of a user, by creation" batches_by(id: UserId) AUTHORED 1 "USER#{id}#BATCHES";
     "batches of a committee, by creation" batches_in(id: CommitteeId)
-        OVERVIEW "COMMITTEE#{id}#BATCHES";
+        OVERVIEW 1 "COMMITTEE#{id}#BATCHES";
     "opt-outs of a committee or of all, by creation"
         opt_outs_of(committee: Option<CommitteeId> = scope(committee))
-        LISTING "OPTOUTS#{committee}";
-    "audit entries of all committees, by time" audit() LISTING "AUDIT" sharded;
+        LISTING 1 "OPTOUTS#{committee}";
+    "audit entries of all committees, by time" audit() LISTING SHARDS "AUDIT";
     "audit entries of a committee with a user as actor or target, by time"
         audit_of_person_in(id: UserId, committee: CommitteeId)
-        LISTING "USER#{id}#AUDIT#{committee}";
-    "secrets that are sealed under a key, by user" sealed_under(key: &str) LISTING "SEALED#{key}";
+        LISTING 1 "USER#{id}#AUDIT#{committee}";
+    "secrets that are sealed under a key, by user" sealed_under(key: &str) LISTING 1 "SEALED#{key}";
 }
 
 impl List {
