@@ -267,7 +267,10 @@ async fn empty() -> (LocalSettings, Cloud, Setup, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let cloud = Cloud::in_memory(folder.path()).await.unwrap();
     let mut settings = LocalSettings::default();
-    settings.with_new_keys().find(&cloud).set("PUBLIC_URL", "https://front.example.org");
+    settings
+        .with_new_keys()
+        .with_endpoints_of(&cloud)
+        .set("PUBLIC_URL", "https://front.example.org");
     let setup = settings.setup(Clock::default()).unwrap();
     (settings, cloud, setup, folder)
 }
@@ -434,7 +437,11 @@ async fn stage_name_determines_all_settings() {
     let data = [("DATA_DIR".to_owned(), folder.path().to_string_lossy().into_owned())];
     assert!(Stage::Local.settings(data.clone().into(), "users").is_err(), "no service runs there");
     let mut settings = LocalSettings::default();
-    settings.find(world.cloud()).with_new_keys().tell(world.cloud(), folder.path()).unwrap();
+    settings
+        .with_endpoints_of(world.cloud())
+        .with_new_keys()
+        .write_environment(world.cloud(), folder.path())
+        .unwrap();
     let settings_of_process = Stage::Local.settings(data.into(), "users").unwrap();
     assert_eq!(
         (settings_of_process["RECORDS_TABLE"].as_str(), &settings_of_process["CANARY_SIGN_IN"]),

@@ -85,7 +85,9 @@ impl World {
     async fn of(cloud: Cloud, folder: TempDir, settings: &[(&str, &str)]) -> Self {
         conditions::start();
         let mut all = LocalSettings::default();
-        all.with_new_keys().find(&cloud).set("PUBLIC_URL", "https://front.example.org");
+        all.with_new_keys()
+            .with_endpoints_of(&cloud)
+            .set("PUBLIC_URL", "https://front.example.org");
         // High, so that no test waits for a sending slot.
         all.set("SMS_RATE_PER_SECOND", "100000");
         all.set("MAIL_RATE_PER_SECOND", "100000");

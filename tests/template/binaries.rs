@@ -214,7 +214,7 @@ async fn cargo_lambda_invokes_a_function_with_the_environment_of_cargo_dev() {
     // Where Cargo.toml says that it is, below the current folder.
     let data = folder.path().join(".local");
     fs::create_dir(&data).expect("a folder");
-    world.settings().tell(world.cloud(), &data).expect("the file can be written");
+    world.settings().write_environment(world.cloud(), &data).expect("the file can be written");
     let port = free_port();
     let at = ["--invoke-address", "127.0.0.1", "--invoke-port", &port];
     let mut watch = cargo();

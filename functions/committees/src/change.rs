@@ -9,12 +9,12 @@ use identity::random;
 
 use crate::{
     CommitteeResponse, Committees,
-    fields::{Given, read_changes},
+    fields::{CommitteeFields, read_changes},
 };
 
 input! {
     pub(crate) struct UpdateCommitteeRequest {
-        given: Given = group(read_changes),
+        given: CommitteeFields = group(read_changes),
     }
 }
 

@@ -9,12 +9,12 @@ use store::Part;
 
 use crate::{
     CommitteeResponse, Committees,
-    fields::{Given, read_new},
+    fields::{CommitteeFields, read_new},
 };
 
 input! {
     pub(crate) struct CreateCommitteeRequest {
-        given: Given = group(read_new),
+        given: CommitteeFields = group(read_new),
     }
 }
 

@@ -10,9 +10,9 @@ const MAX_POSTAL_CODE: u32 = 99_999;
 
 /// The valid fields of a request, as they are stored.
 #[derive(Clone)]
-pub(crate) struct Given(Map<String, Value>);
+pub(crate) struct CommitteeFields(Map<String, Value>);
 
-impl Given {
+impl CommitteeFields {
     /// `before` with these fields.
     pub(crate) fn changing(&self, before: impl Serialize) -> Result<Committee, ApiError> {
         let mut after = serde_json::to_value(before)?;
@@ -24,17 +24,17 @@ impl Given {
 }
 
 /// Reads the fields of a new committee; those without a default are required.
-pub(crate) fn read_new(fields: &mut Fields) -> Option<Given> {
+pub(crate) fn read_new(fields: &mut Fields) -> Option<CommitteeFields> {
     read(Reader { fields, is_new: true, given: Map::new(), is_valid: true })
 }
 
 /// Reads the fields that a request changes; none is required.
-pub(crate) fn read_changes(fields: &mut Fields) -> Option<Given> {
+pub(crate) fn read_changes(fields: &mut Fields) -> Option<CommitteeFields> {
     read(Reader { fields, is_new: false, given: Map::new(), is_valid: true })
 }
 
 /// Reads all fields except the identifier.
-fn read(mut reader: Reader<'_>) -> Option<Given> {
+fn read(mut reader: Reader<'_>) -> Option<CommitteeFields> {
     reader.needed("nameArabe", text::<Line<200>>);
     reader.needed("nameLatin", text::<Line<200>>);
     reader.needed("type", text::<ShortCode>);
@@ -49,7 +49,7 @@ fn read(mut reader: Reader<'_>) -> Option<Given> {
     reader.nullable("secondaryEmail", text::<Email>);
     reader.needed("primaryPhone", text::<E164>);
     reader.optional("secondaryPhone", text_or_empty::<E164>);
-    reader.is_valid.then_some(Given(reader.given))
+    reader.is_valid.then_some(CommitteeFields(reader.given))
 }
 
 struct Reader<'a> {

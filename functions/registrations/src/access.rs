@@ -13,7 +13,7 @@ use store::{CourseTerms, FullRegistration, StoreError};
 use crate::Registrations;
 
 /// A registration that the caller may see.
-pub(crate) struct Seen {
+pub(crate) struct VisibleRegistration {
     pub(crate) course: CourseTerms,
     /// Its questions, if they were read.
     pub(crate) questions: Option<Vec<Question>>,
@@ -57,11 +57,11 @@ impl Registrations {
     ///
     /// # Errors
     /// `COURSE_NOT_FOUND_MESSAGE` or `REGISTRATION_NOT_FOUND_MESSAGE`.
-    pub(crate) async fn seen(
+    pub(crate) async fn visible_registration(
         &self,
         (id, user): (CourseId, UserId),
         person: &SignedIn,
-    ) -> Result<Seen, ApiError> {
+    ) -> Result<VisibleRegistration, ApiError> {
         let (course, full) =
             tokio::try_join!(self.store.course_terms(id), self.store.full_registration(id, user))?;
         let course = course.ok_or(ErrorCode::CourseNotFound)?;
@@ -69,7 +69,7 @@ impl Registrations {
         let is_own = user == person.user.user_id;
         match full {
             Some(full) if is_writer || is_own => {
-                Ok(Seen { course, questions: None, full, is_writer, is_own })
+                Ok(VisibleRegistration { course, questions: None, full, is_writer, is_own })
             }
             _ => {
                 visible(Some(course.course), person)?;
@@ -78,35 +78,38 @@ impl Registrations {
         }
     }
 
-    /// As [`seen`](Self::seen), with the questions of the course, which are read at the same time.
+    /// As [`visible_registration`](Self::visible_registration), with the questions of the course, which are read at the same
+    /// time.
     ///
     /// # Errors
-    /// As [`seen`](Self::seen).
-    pub(crate) async fn seen_with_questions(
+    /// As [`visible_registration`](Self::visible_registration).
+    pub(crate) async fn visible_with_questions(
         &self,
         ids: (CourseId, UserId),
         person: &SignedIn,
-    ) -> Result<Seen, ApiError> {
+    ) -> Result<VisibleRegistration, ApiError> {
         let questions = async { Ok(self.store.questions(ids.0).await?) };
-        let (seen, questions) = tokio::try_join!(self.seen(ids, person), questions)?;
-        Ok(Seen { questions: Some(questions), ..seen })
+        let (found, questions) =
+            tokio::try_join!(self.visible_registration(ids, person), questions)?;
+        Ok(VisibleRegistration { questions: Some(questions), ..found })
     }
 
     /// The registration of `user` for the course `id`, if `writer` may decide on it.
     ///
     /// # Errors
-    /// As [`seen`](Self::seen), and `FORBIDDEN_MESSAGE` for the caller's own if they may not write the course.
+    /// As [`visible_registration`](Self::visible_registration), and `FORBIDDEN_MESSAGE` for the caller's own if they may not
+    /// write the course.
     pub(crate) async fn decidable(
         &self,
         ids: (CourseId, UserId),
         writer: &Permitted<WriteCourses>,
-    ) -> Result<Seen, ApiError> {
-        let seen = self.seen(ids, &writer.person).await?;
-        if seen.is_writer { Ok(seen) } else { Err(ErrorCode::Forbidden.into()) }
+    ) -> Result<VisibleRegistration, ApiError> {
+        let found = self.visible_registration(ids, &writer.person).await?;
+        if found.is_writer { Ok(found) } else { Err(ErrorCode::Forbidden.into()) }
     }
 }
 
-impl Seen {
+impl VisibleRegistration {
     /// In which role the caller changes the registration. Members of a closed committee may only change their own.
     ///
     /// # Errors

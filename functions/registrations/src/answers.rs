@@ -16,7 +16,7 @@ use crate::Registrations;
 
 /// The answers that a request has.
 #[derive(Default)]
-pub(crate) struct Given {
+pub(crate) struct SubmittedAnswers {
     /// By the question, however its id is written.
     pub(crate) answers: BTreeMap<QuestionId, Box<RawValue>>,
     /// The questions that several names stand for.
@@ -26,29 +26,29 @@ pub(crate) struct Given {
 }
 
 /// Reads the answers of a request; none if it has no field `answers`.
-pub(crate) fn given(fields: &mut Fields) -> Option<Given> {
-    let mut given = Given::default();
+pub(crate) fn submitted_answers(fields: &mut Fields) -> Option<SubmittedAnswers> {
+    let mut submitted = SubmittedAnswers::default();
     for (name, value) in fields.literals("answers")?.unwrap_or_default() {
         match name.parse() {
-            Err(_) => given.unknown.push(name),
+            Err(_) => submitted.unknown.push(name),
             Ok(id) => {
-                if given.answers.insert(id, value).is_some() {
-                    given.doubled.insert(id);
+                if submitted.answers.insert(id, value).is_some() {
+                    submitted.doubled.insert(id);
                 }
             }
         }
     }
-    Some(given)
+    Some(submitted)
 }
 
-impl Given {
+impl SubmittedAnswers {
     pub(crate) fn is_empty(&self) -> bool {
         self.answers.is_empty() && self.unknown.is_empty()
     }
 }
 
 impl Registrations {
-    /// The `stored` answers of `owner` to `questions` with those that are `given`.
+    /// The `stored` answers of `owner` to `questions` with those that are `submitted`.
     ///
     /// # Errors
     /// The errors of all fields `answers.<questionID>`, in the order of the form, and then `other`, that of another field; and
@@ -58,27 +58,28 @@ impl Registrations {
         owner: UserId,
         (questions, language): (&[Question], &Language),
         stored: &[Answer],
-        given: &Given,
+        submitted: &SubmittedAnswers,
         clearing: Clearing,
         other: Option<FieldError>,
     ) -> Result<Vec<Answer>, ApiError> {
-        let (answers, errors) = merged(questions, language, stored, &given.answers, clearing);
+        let (answers, errors) = merged(questions, language, stored, &submitted.answers, clearing);
         let mut invalid: Vec<(QuestionId, InvalidValue)> =
             errors.into_iter().map(|(id, error)| (id, invalid_answer(error))).collect();
-        let files = answers.iter().filter(|answer| given.answers.contains_key(&answer.question_id));
+        let files =
+            answers.iter().filter(|answer| submitted.answers.contains_key(&answer.question_id));
         let files: Vec<_> = files.filter_map(|one| Some((one.question_id, one.file()?))).collect();
         let usable = self.store.ready_files(files.iter().map(|(_, file)| *file)).await?;
         let is_usable = |file| usable.get(file).is_some_and(|file| file.user_id == owner);
         let unusable = files.iter().filter(|(_, file)| !is_usable(file));
         invalid.extend(unusable.map(|(id, _)| (*id, ErrorCode::FileNotFound.into())));
-        invalid.retain(|(id, _)| !given.doubled.contains(id));
-        invalid.extend(given.doubled.iter().map(|id| (*id, ValueError::Value.into())));
+        invalid.retain(|(id, _)| !submitted.doubled.contains(id));
+        invalid.extend(submitted.doubled.iter().map(|id| (*id, ValueError::Value.into())));
         invalid.sort_by_key(|(id, _)| {
             questions.iter().position(|one| one.question_id == *id).unwrap_or(usize::MAX)
         });
         let errors = invalid.into_iter();
         let errors = errors.map(|(id, error)| FieldError::new(format!("answers.{id}"), error));
-        let unknown = given
+        let unknown = submitted
             .unknown
             .iter()
             .map(|name| FieldError::new(format!("answers.{name}"), ErrorCode::QuestionNotFound));

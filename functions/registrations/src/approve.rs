@@ -17,7 +17,9 @@ use domain::{
 };
 use store::SeatRule;
 
-use crate::{Registrations, access::Seen, moving::Decision, view::RegistrationResponse};
+use crate::{
+    Registrations, access::VisibleRegistration, moving::Decision, view::RegistrationResponse,
+};
 
 input! {
     pub(crate) struct ApproveRequest: 262_144 {
@@ -40,18 +42,18 @@ pub(crate) async fn approve(
     let approve = || async {
         // Before the course: see `Attempt` of `POST /registrations/{courseId}`.
         let seats = registrations.store.seats(ids.0).await?;
-        let seen = registrations.decidable(ids, &writer).await?;
-        let decision = seen.approved(&request, &seats, now)?;
-        if decision.is_some() && !seen.full.registration.card.state.is_active() {
+        let found = registrations.decidable(ids, &writer).await?;
+        let decision = found.approved(&request, &seats, now)?;
+        if decision.is_some() && !found.full.registration.card.state.is_active() {
             registrations.require_few_registrations(ids.1, now).await?;
         }
-        Ok((seen, decision))
+        Ok((found, decision))
     };
     let response = registrations.decide(&writer.person.user, now, approve).await?;
     success(Message::RegistrationApproved, response)
 }
 
-impl Seen {
+impl VisibleRegistration {
     /// What approval leads to; `None` if it changes nothing.
     ///
     /// # Errors

@@ -19,13 +19,13 @@ pub(crate) async fn show(
     Verified(person): Verified,
     Path(ids): Path<(CourseId, UserId)>,
 ) -> Result<Response, ApiError> {
-    let seen = registrations.seen(ids, &person).await?;
-    if !seen.is_own {
+    let found = registrations.visible_registration(ids, &person).await?;
+    if !found.is_own {
         return Err(ErrorCode::Forbidden.into());
     }
-    let course = &seen.course.course.summary;
+    let course = &found.course.course.summary;
     let start = course.start_at.ok_or(ErrorCode::CourseWithoutDate)?;
-    if seen.full.registration.card.state != RegistrationState::Confirmed {
+    if found.full.registration.card.state != RegistrationState::Confirmed {
         return Err(ErrorCode::RegistrationNotConfirmed.into());
     }
     let mut event = Event::new();
@@ -47,7 +47,7 @@ pub(crate) async fn show(
     if !place.is_empty() {
         event.location(&place.join(", "));
     }
-    if let Some(info) = &seen.course.settings.join_info {
+    if let Some(info) = &found.course.settings.join_info {
         // Which calendars may drop, as any control character but a line break, which is escaped.
         event.description(&info.as_str().replace('\t', " "));
     }

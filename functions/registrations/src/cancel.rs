@@ -11,7 +11,9 @@ use domain::{
 };
 use store::SeatRule;
 
-use crate::{Registrations, access::Seen, moving::Decision, view::RegistrationResponse};
+use crate::{
+    Registrations, access::VisibleRegistration, moving::Decision, view::RegistrationResponse,
+};
 
 input! {
     pub(crate) struct CancelRequest: 262_144 {
@@ -29,8 +31,8 @@ pub(crate) async fn cancel(
     Input(request): Input<CancelRequest>,
 ) -> ApiResult<RegistrationResponse> {
     let cancel = || async {
-        let seen = registrations.seen(ids, &person).await?;
-        let decision = seen.canceller(&person, now)?.map(|party| {
+        let found = registrations.visible_registration(ids, &person).await?;
+        let decision = found.canceller(&person, now)?.map(|party| {
             let is_committee = party == Party::Committee;
             let action = (Action::RegistrationCancelled, AuditValues::new());
             Decision {
@@ -45,13 +47,13 @@ pub(crate) async fn cancel(
                 action: is_committee.then_some(action),
             }
         });
-        Ok((seen, decision))
+        Ok((found, decision))
     };
     let response = registrations.decide(&person.user, now, cancel).await?;
     success(Message::RegistrationCancelled, response)
 }
 
-impl Seen {
+impl VisibleRegistration {
     /// Who cancels the registration; `None` if it is cancelled already. A writer who is registered acts for themselves
     /// while they may.
     ///

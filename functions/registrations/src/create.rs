@@ -25,8 +25,8 @@ use tokio::sync::OnceCell;
 
 use crate::{
     Registrations,
-    access::Seen,
-    answers::{Given, given},
+    access::VisibleRegistration,
+    answers::{SubmittedAnswers, submitted_answers},
     availability::require_audience,
     moving::Move,
     view::RegistrationResponse,
@@ -39,7 +39,7 @@ pub const RUSH_TIME: Duration = Duration::from_secs(20);
 input! {
     /// All answers fit also when each letter is escaped.
     pub(crate) struct RegisterRequest: 262_144 {
-        answers: Given = group(given),
+        answers: SubmittedAnswers = group(submitted_answers),
         language: Option<Language> = optional("language", text),
         consent: bool = optional_or("consent", flag, false),
     }
@@ -70,18 +70,18 @@ pub(crate) async fn create(
         let own = attempt.standing.own.clone();
         if let Some(full) = own.filter(|own| own.registration.card.state.is_active()) {
             let tx = registrations.store.transaction();
-            return Ok((tx, (Message::AlreadyRegistered, attempt.seen(full))));
+            return Ok((tx, (Message::AlreadyRegistered, attempt.visible_registration(full))));
         }
         let (language, answers) = registrations.checked(&request, &attempt).await?;
         let state = registrations.place(&attempt, now).await?;
         let number = *number.get_or_try_init(|| registrations.store.next_number(id)).await?;
         let full = attempt.registration((number, state), language, answers, now);
         let tx = registrations.registered(&attempt, &full, now)?;
-        Ok::<_, ApiError>((tx, (message(state), attempt.seen(full))))
+        Ok::<_, ApiError>((tx, (message(state), attempt.visible_registration(full))))
     };
     let registered = registrations.store.update(register, |_| None);
-    let (message, seen) = within(RUSH_TIME, registered).await?;
-    success(message, registrations.response(seen).await?)
+    let (message, found) = within(RUSH_TIME, registered).await?;
+    success(message, registrations.response(found).await?)
 }
 
 fn message(state: RegistrationState) -> Message {
@@ -133,10 +133,10 @@ impl Registrations {
                 return Err(ApiError::fields(errors.into_iter().flatten().collect()));
             }
         };
-        let (owner, given) = (person.user.user_id, &request.answers);
+        let (owner, submitted) = (person.user.user_id, &request.answers);
         let form = (questions.as_slice(), &language);
         let answers =
-            self.merged_answers(owner, form, &[], given, Clearing::Never, consent).await?;
+            self.merged_answers(owner, form, &[], submitted, Clearing::Never, consent).await?;
         Ok((language, answers))
     }
 
@@ -230,9 +230,9 @@ impl Attempt<'_> {
         FullRegistration { registration, answers, answers_version: 0, user: user.clone() }
     }
 
-    fn seen(self, full: FullRegistration) -> Seen {
+    fn visible_registration(self, full: FullRegistration) -> VisibleRegistration {
         let is_writer = may_write(&self.course.course.summary, self.person);
         let (course, questions) = (self.course, Some(self.questions));
-        Seen { course, questions, full, is_writer, is_own: true }
+        VisibleRegistration { course, questions, full, is_writer, is_own: true }
     }
 }

@@ -51,10 +51,10 @@ input! {
 
 /// The states in `states`, or else the active ones.
 fn states(fields: &mut Fields) -> Option<Vec<RegistrationState>> {
-    let given = fields.texts("states", None, RegistrationState::ALL.len())?;
-    let given: Vec<RegistrationState> = given.unwrap_or_default();
+    let submitted = fields.texts("states", None, RegistrationState::ALL.len())?;
+    let submitted: Vec<RegistrationState> = submitted.unwrap_or_default();
     let is_wanted = |state: &RegistrationState| {
-        if given.is_empty() { state.is_active() } else { given.contains(state) }
+        if submitted.is_empty() { state.is_active() } else { submitted.contains(state) }
     };
     Some(RegistrationState::ALL.into_iter().filter(is_wanted).collect())
 }

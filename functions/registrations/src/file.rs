@@ -29,21 +29,21 @@ pub(crate) async fn show(
     Verified(person): Verified,
     Path((course, user, question)): Path<(CourseId, UserId, QuestionId)>,
 ) -> ApiResult<FileResponse> {
-    let seen = registrations.seen((course, user), &person).await?;
-    let is_open = seen.full.registration.card.state.is_active() && seen.full.user.is_active;
-    if !seen.is_own && !is_open {
+    let found = registrations.visible_registration((course, user), &person).await?;
+    let is_open = found.full.registration.card.state.is_active() && found.full.user.is_active;
+    if !found.is_own && !is_open {
         return Err(ErrorCode::FileNotFound.into());
     }
-    let mut answers = seen.full.answers.iter();
+    let mut answers = found.full.answers.iter();
     let answer = answers.find(|answer| answer.question_id == question);
     let id = answer.and_then(|answer| answer.file()).ok_or(ErrorCode::FileNotFound)?;
     let file = registrations.store.ready_files([id]).await?.remove(&id);
     let file = file.filter(|file| file.user_id == user).ok_or(ErrorCode::FileNotFound)?;
-    if !seen.is_own {
+    if !found.is_own {
         // Before the link, which the response contains.
-        let (action, summary) = (Action::RegistrationFileRead, &seen.course.course.summary);
+        let (action, summary) = (Action::RegistrationFileRead, &found.course.course.summary);
         let values = values([("questionID", question.to_string().into())]);
-        let card = &seen.full.registration.card;
+        let card = &found.full.registration.card;
         let audited = AuditedAction::of_registration(action, summary, card, values);
         let mut tx = registrations.store.transaction();
         tx.record_audit(&audited.by(&person.user, random::id(now), now));

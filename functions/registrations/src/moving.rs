@@ -18,7 +18,7 @@ use identity::random;
 use store::{Counter, CourseTerms, Part, SeatRule, Transaction};
 use tokio::sync::OnceCell;
 
-use crate::{Registrations, access::Seen, view::RegistrationResponse};
+use crate::{Registrations, access::VisibleRegistration, view::RegistrationResponse};
 
 /// A change of state.
 pub(crate) struct Move<'a> {
@@ -84,27 +84,27 @@ impl Registrations {
         decide: impl Fn() -> F,
     ) -> Result<RegistrationResponse, ApiError>
     where
-        F: Future<Output = Result<(Seen, Option<Decision>), ApiError>>,
+        F: Future<Output = Result<(VisibleRegistration, Option<Decision>), ApiError>>,
     {
         let counted = OnceCell::new();
         let attempt = || async {
-            let (mut seen, decision) = decide().await?;
+            let (mut found, decision) = decide().await?;
             let tx = match decision {
                 Some(decision) => {
                     if decision.action.is_some() {
-                        let count = || self.count_decision(&seen.full.registration.card, now);
+                        let count = || self.count_decision(&found.full.registration.card, now);
                         counted.get_or_try_init(count).await?;
                     }
-                    self.decided(&mut seen, decision, actor, now)?
+                    self.decided(&mut found, decision, actor, now)?
                 }
                 None => self.store.transaction(),
             };
-            Ok::<_, ApiError>((tx, seen))
+            Ok::<_, ApiError>((tx, found))
         };
         let too_many =
             |part| (part == Part::Registered).then(|| ErrorCode::RegistrationsLimit.into());
-        let seen = self.store.update(attempt, too_many).await?;
-        Ok(self.response(seen).await?)
+        let found = self.store.update(attempt, too_many).await?;
+        Ok(self.response(found).await?)
     }
 
     /// Counts a decision of the committee on the registration with `card`.
@@ -120,13 +120,13 @@ impl Registrations {
 
     fn decided(
         &self,
-        seen: &mut Seen,
+        found: &mut VisibleRegistration,
         Decision { state, reason, rule, event, action }: Decision,
         actor: &User,
         now: Instant,
     ) -> Result<Transaction, ApiError> {
-        let (course, before) = (&seen.course, &seen.full.registration);
-        let user = &seen.full.user;
+        let (course, before) = (&found.course, &found.full.registration);
+        let user = &found.full.user;
         if user.erased_at.is_some() {
             return Err(ErrorCode::RegistrationNotFound.into());
         }
@@ -143,7 +143,7 @@ impl Registrations {
             let audited = AuditedAction::of_registration(action, summary, &after.card, values);
             tx.record_audit(&audited.by(actor, random::id(now), now));
         }
-        seen.full.registration = after;
+        found.full.registration = after;
         Ok(tx)
     }
 }

@@ -17,15 +17,15 @@ use store::FullRegistration;
 
 use crate::{
     Registrations,
-    access::Seen,
-    answers::{Given, given},
+    access::VisibleRegistration,
+    answers::{SubmittedAnswers, submitted_answers},
     view::RegistrationResponse,
 };
 
 input! {
     /// All answers fit also when each letter is escaped.
     pub(crate) struct UpdateRegistrationRequest: 262_144 {
-        answers: Given = group(given),
+        answers: SubmittedAnswers = group(submitted_answers),
         /// That of the questions, while there are no answers.
         language: Option<Language> = optional("language", text),
         /// Read by [`note`](Self::note), because only writers of the course may set it.
@@ -52,8 +52,8 @@ pub(crate) async fn show(
     Verified(person): Verified,
     Path(ids): Ids,
 ) -> ApiResult<RegistrationResponse> {
-    let seen = registrations.seen_with_questions(ids, &person).await?;
-    ok(registrations.response(seen).await?)
+    let found = registrations.visible_with_questions(ids, &person).await?;
+    ok(registrations.response(found).await?)
 }
 
 /// Answers that the request does not name stay as they are. The person of a registration that is not active can still take
@@ -66,18 +66,18 @@ pub(crate) async fn change(
     Input(request): Input<UpdateRegistrationRequest>,
 ) -> ApiResult<RegistrationResponse> {
     let change = || async {
-        let mut seen = registrations.seen_with_questions(ids, &person).await?;
-        let party = seen.party(&person)?;
-        let after = registrations.changed(&seen, &request, party, now).await?;
+        let mut found = registrations.visible_with_questions(ids, &person).await?;
+        let party = found.party(&person)?;
+        let after = registrations.changed(&found, &request, party, now).await?;
         let mut tx = registrations.store.transaction();
         if let Some(after) = after {
-            let (before, registration) = (&seen.full.registration, &after.registration);
+            let (before, registration) = (&found.full.registration, &after.registration);
             tx.change_registration(before, registration);
             if !request.answers.is_empty() {
                 tx.set_answers(registration, &after.answers, after.answers_version);
             }
             if party == Party::Committee {
-                let (action, course) = (Action::RegistrationUpdated, &seen.course.course.summary);
+                let (action, course) = (Action::RegistrationUpdated, &found.course.course.summary);
                 let ids = request.answers.answers.keys();
                 let ids: Vec<String> = ids.map(QuestionId::to_string).collect();
                 let values =
@@ -85,38 +85,38 @@ pub(crate) async fn change(
                 let audited = AuditedAction::of_registration(action, course, &before.card, values);
                 tx.record_audit(&audited.by(&person.user, random::id(now), now));
             }
-            seen.full = after;
+            found.full = after;
         }
-        Ok::<_, ApiError>((tx, seen))
+        Ok::<_, ApiError>((tx, found))
     };
-    let seen = registrations.store.update(change, |_| None).await?;
-    success(Message::RegistrationUpdated, registrations.response(seen).await?)
+    let found = registrations.store.update(change, |_| None).await?;
+    success(Message::RegistrationUpdated, registrations.response(found).await?)
 }
 
 impl Registrations {
-    /// The registration `seen` with what `party` requests; `None` if nothing is to change.
+    /// The registration `found` with what `party` requests; `None` if nothing is to change.
     ///
     /// # Errors
     /// Those of the fields, then `REGISTRATION_ENDED_MESSAGE`, `EDIT_CLOSED_MESSAGE` and `VERSION_CONFLICT_MESSAGE`.
     async fn changed(
         &self,
-        seen: &Seen,
+        found: &VisibleRegistration,
         request: &UpdateRegistrationRequest,
         party: Party,
         now: Instant,
     ) -> Result<Option<FullRegistration>, ApiError> {
-        let FullRegistration { registration, answers: stored, answers_version, user } = &seen.full;
-        let (card, summary) = (&registration.card, &seen.course.course.summary);
+        let FullRegistration { registration, answers: stored, answers_version, user } = &found.full;
+        let (card, summary) = (&registration.card, &found.course.course.summary);
         let is_committee = party == Party::Committee;
         let (mut note, mut invalid) = (Patch::Absent, None);
         if is_committee {
             match request.note() {
-                Ok(given) => note = given,
+                Ok(submitted) => note = submitted,
                 Err(error) => invalid = Some(FieldError::new("note", error)),
             }
         }
-        let given = &request.answers;
-        let questions = seen.questions.as_deref().unwrap_or_default();
+        let submitted = &request.answers;
+        let questions = found.questions.as_deref().unwrap_or_default();
         // The stored answers may be of another moment than the registration, on whose version the change depends.
         let wanted = request.language.as_ref().filter(|_| card.answered.is_empty());
         let language = match wanted {
@@ -131,12 +131,12 @@ impl Registrations {
             if card.state.is_active() && !is_committee { Clearing::Absent } else { Clearing::Any };
         let form = (questions, &language);
         let answers =
-            self.merged_answers(card.user_id, form, stored, given, clearing, invalid).await?;
+            self.merged_answers(card.user_id, form, stored, submitted, clearing, invalid).await?;
         if !card.state.is_active() {
             let is_cleared =
                 |id: &QuestionId| answers.iter().all(|answer| answer.question_id != *id);
-            let only_clears = !given.is_empty() && given.answers.keys().all(is_cleared);
-            if !seen.is_own || !only_clears || !note.is_absent() || language != card.language {
+            let only_clears = !submitted.is_empty() && submitted.answers.keys().all(is_cleared);
+            if !found.is_own || !only_clears || !note.is_absent() || language != card.language {
                 return Err(ErrorCode::RegistrationEnded.into());
             }
         } else if !is_committee && summary.has_started(now) {
@@ -145,12 +145,12 @@ impl Registrations {
         if request.version.is_some_and(|version| version != card.version) {
             return Err(ErrorCode::VersionConflict.into());
         }
-        if given.is_empty() && note.is_absent() && language == card.language {
+        if submitted.is_empty() && note.is_absent() && language == card.language {
             return Ok(None);
         }
-        // Without given answers, the stored ones may be of another moment than the registration.
+        // Without submitted answers, the stored ones may be of another moment than the registration.
         let registration = registration.named(user).changed(now, |after: &mut Registration| {
-            if !given.is_empty() {
+            if !submitted.is_empty() {
                 after.card.answered = answered(&answers);
             }
             after.card.language = language;

@@ -33,10 +33,10 @@ pub(crate) async fn reject(
     Input(request): Input<RejectRequest>,
 ) -> ApiResult<RegistrationResponse> {
     let reject = || async {
-        let seen = registrations.decidable(ids, &writer).await?;
-        let card = &seen.full.registration.card;
+        let found = registrations.decidable(ids, &writer).await?;
+        let card = &found.full.registration.card;
         match card.state {
-            Rejected => return Ok((seen, None)),
+            Rejected => return Ok((found, None)),
             Confirmed => return Err(ErrorCode::RegistrationConfirmed.into()),
             Cancelled | Expired => return Err(ErrorCode::RegistrationEnded.into()),
             Pending | Waitlisted => {}
@@ -51,7 +51,7 @@ pub(crate) async fn reject(
             event: RegistrationEvent::Rejected,
             action: Some((Action::RegistrationRejected, AuditValues::new())),
         };
-        Ok((seen, Some(decision)))
+        Ok((found, Some(decision)))
     };
     let response = registrations.decide(&writer.person.user, now, reject).await?;
     success(Message::RegistrationRejected, response)

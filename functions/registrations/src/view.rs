@@ -13,7 +13,7 @@ use domain::{
 use serde::Serialize;
 use store::StoreError;
 
-use crate::{Registrations, access::Seen};
+use crate::{Registrations, access::VisibleRegistration};
 
 /// The response with one registration.
 #[derive(Serialize)]
@@ -63,9 +63,12 @@ impl CardView {
 }
 
 impl Registrations {
-    /// The response with the whole registration `seen`.
-    pub(crate) async fn response(&self, seen: Seen) -> Result<RegistrationResponse, StoreError> {
-        let Seen { course, questions, full, is_writer, .. } = seen;
+    /// The response with the whole registration `found`.
+    pub(crate) async fn response(
+        &self,
+        found: VisibleRegistration,
+    ) -> Result<RegistrationResponse, StoreError> {
+        let VisibleRegistration { course, questions, full, is_writer, .. } = found;
         let reader = if is_writer { Party::Committee } else { Party::Person };
         let registration = self.store.registration_view(&course, questions, full, reader).await?;
         Ok(RegistrationResponse { registration })

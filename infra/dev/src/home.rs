@@ -68,7 +68,7 @@ impl LocalSettings {
     }
 
     /// Sets the endpoints and credentials of `cloud`.
-    pub fn find(&mut self, cloud: &Cloud) -> &mut Self {
+    pub fn with_endpoints_of(&mut self, cloud: &Cloud) -> &mut Self {
         for (name, value) in cloud.settings() {
             self.set(name, value);
         }
@@ -129,7 +129,7 @@ impl LocalSettings {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn tell(&self, cloud: &Cloud, folder: &Path) -> Result<(), LocalError> {
+    pub fn write_environment(&self, cloud: &Cloud, folder: &Path) -> Result<(), LocalError> {
         let file = folder.join("environment");
         let unwritable =
             |error| LocalError::new(format!("{} cannot be written: {error}.", file.display()));

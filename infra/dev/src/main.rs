@@ -120,7 +120,7 @@ fn confirm(question: &str) -> Result<(), LocalError> {
 async fn write_computed() -> Result<(), LocalError> {
     let cloud = Cloud::in_memory(&Path::new(ROOT).join("target/update")).await?;
     let mut settings = LocalSettings::default();
-    settings.find(&cloud).with_new_keys().set("PUBLIC_URL", "http://localhost:9000");
+    settings.with_endpoints_of(&cloud).with_new_keys().set("PUBLIC_URL", "http://localhost:9000");
     let routes = dev::routes(&settings.setup(Clock::default())?)?;
     update::run(Path::new(ROOT), &routes)?;
     let measure = ["test", "--workspace", "--test", "api", "--", "--exact", update::COSTS_TEST];
@@ -151,12 +151,12 @@ async fn run(data: Seed) -> Result<(), LocalError> {
     let is_used = home::is_used(&folder);
     home::make_folder(&folder)?;
     let cloud = Cloud::in_folder(&folder).await?;
-    settings.find(&cloud).with_keys_of(&folder)?;
+    settings.with_endpoints_of(&cloud).with_keys_of(&folder)?;
     settings.set_default("PUBLIC_URL", format!("http://localhost:{port}{FRONT_PATH}"));
     // Shorter than in production, for developers who watch.
     settings.set_default("SMS_CLAIM_SECONDS", "60");
     let clock = Clock::default();
-    settings.tell(&cloud, &folder)?;
+    settings.write_environment(&cloud, &folder)?;
     let setup = settings.setup(clock.clone())?;
     let [email, password] = settings.administrator();
     home::bootstrap(&setup, &email, &password.clone().into()).await?;
