@@ -12,7 +12,7 @@ use common::{
 use domain::{
     Email, Instant,
     amr::Method,
-    code::{Challenge, Code, CodeKind, SendMethod, TypedCode},
+    code::{Challenge, Code, CodeId, CodeKind, SendMethod, TypedCode},
     outbox::AccountEvent,
 };
 use http::HeaderMap;
@@ -83,8 +83,8 @@ pub(crate) async fn sign_in_with_code(
 ) -> ApiResult<SignIn> {
     let code = code.as_str();
     let challenge = requested_challenge(&auth, code, &headers, now)?;
-    let kind = CodeKind::Passwordless;
-    let found = auth.codes.verify((kind, challenge), challenge, code, &client, now).await?;
+    let id = CodeId { kind: CodeKind::Passwordless, challenge };
+    let found = auth.codes.verify(id, challenge, code, &client, now).await?;
     let (code, mut attempt) = found.ok_or(ErrorCode::BadAuthCombination)?;
     let signed_in = auth.use_code(challenge, &code, &mut attempt).await;
     attempt.end(signed_in).await
@@ -106,7 +106,7 @@ impl Auth {
         });
         let mut account = found.ok_or(ErrorCode::BadAuthCombination)?;
         let mut tx = self.store.transaction();
-        tx.use_code(CodeKind::Passwordless, challenge, code);
+        tx.use_code(CodeId { kind: CodeKind::Passwordless, challenge }, code);
         if code.by_mail && !account.user.is_mailbox_verified {
             let before = account.user;
             account.user =

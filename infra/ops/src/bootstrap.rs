@@ -4,7 +4,9 @@ use accounts::{Codes, email_challenge};
 use canary::SignIn;
 use common::ApiError;
 use domain::{
-    CommitteeId, Email, Line, Profile, Recipient, UserId, code::CodeKind, committee::Committee,
+    CommitteeId, Email, Line, Profile, Recipient, UserId,
+    code::{CodeId, CodeKind},
+    committee::Committee,
     user::User,
 };
 use identity::{password::Hasher, random};
@@ -57,9 +59,8 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
         hash_of(&SecretString::from(data_encoding::BASE64.encode(&random::bytes::<24>()))).await?;
     let mut tx = setup.store.transaction();
     let to = Recipient::Mail(email.clone());
-    codes
-        .issue(&mut tx, CodeKind::Reset, email_challenge(&email), Some(&user), to, now)
-        .map_err(failed)?;
+    let id = CodeId { kind: CodeKind::Reset, challenge: email_challenge(&email) };
+    codes.issue(&mut tx, id, Some(&user), to, now).map_err(failed)?;
     let created = setup.store.bootstrap(&committee, &NewUser { user, password_hash }, tx).await;
     if created.map_err(|fault| failed(fault.into()))? {
         Ok(email)

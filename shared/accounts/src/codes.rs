@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 use common::{ApiError, Client, ErrorCode};
 use domain::{
     CommitteeId, CountryCodes, E164, Email, Instant, Recipient, UserId,
-    code::{self, Challenge, Code, CodeKind, SendMethod},
+    code::{self, Code, CodeId, CodeKind, SendMethod},
     limits,
     outbox::Notification,
     user::User,
@@ -114,17 +114,18 @@ impl Codes {
             return Ok(());
         };
         let user = user.filter(|user| user.is_active && user.email == *email);
-        let sent = self.send(kind, email_challenge(email), user.as_ref(), method, now).await;
+        let sent = self
+            .send(CodeId { kind, challenge: email_challenge(email) }, user.as_ref(), method, now)
+            .await;
         self.release_unless_sent(reserved, sent).await
     }
 
-    /// Sends a new code of `kind` for `challenge` to `user` by `method`. For `None` it makes the same writes without a
+    /// Sends the new code `id` to `user` by `method`. For `None` it makes the same writes without a
     /// recipient. Text messages go to verified numbers only, at most five codes a day per account and number; otherwise
     /// the code goes by mail. On an error an earlier code stays valid.
     async fn send(
         &self,
-        kind: CodeKind,
-        challenge: Challenge,
+        id: CodeId,
         user: Option<&User>,
         method: SendMethod,
         now: Instant,
@@ -135,10 +136,10 @@ impl Codes {
             (Some(user), SendMethod::Sms) => user.text_recipient(&self.countries),
         };
         if method == SendMethod::Email {
-            return self.issue_and_commit((kind, challenge), user, to, now).await;
+            return self.issue_and_commit(id, user, to, now).await;
         }
         // Counted for every recipient, so that the cost does not reveal whether the account exists.
-        let counter = message_limits::of_texts(user, &to, challenge);
+        let counter = message_limits::of_texts(user, &to, id.challenge);
         let (reservation, count) = self.store.count_one(&counter, now).await?;
         let to = match (user, to) {
             (Some(user), Recipient::Sms(_)) if count > counter.max => {
@@ -147,7 +148,7 @@ impl Codes {
             }
             (_, to) => to,
         };
-        let sent = self.issue_and_commit((kind, challenge), user, to, now).await;
+        let sent = self.issue_and_commit(id, user, to, now).await;
         self.release_unless_sent(reservation, sent).await
     }
 
@@ -178,7 +179,8 @@ impl Codes {
         let challenge = phone_challenge(user.user_id, &user.phone);
         let counters = message_limits::of_unverified_number(user, client, self.texts_per_day);
         let to = Recipient::Sms(user.phone.clone());
-        self.issue_within(&counters, (CodeKind::Phone, challenge), user, to, now).await
+        self.issue_within(&counters, CodeId { kind: CodeKind::Phone, challenge }, user, to, now)
+            .await
     }
 
     /// Sends a mail with a code that verifies `email`: the address of `user`, or their pending address.
@@ -200,52 +202,52 @@ impl Codes {
             )
         };
         let to = Recipient::Mail(email.clone());
-        self.issue_within(&counters, (CodeKind::Email, challenge), user, to, now).await
+        self.issue_within(&counters, CodeId { kind: CodeKind::Email, challenge }, user, to, now)
+            .await
     }
 
     /// As `issue_and_commit`, within the limits of `counters`.
     async fn issue_within(
         &self,
         counters: &[Counter],
-        code: (CodeKind, Challenge),
+        id: CodeId,
         user: &User,
         to: Recipient,
         now: Instant,
     ) -> Result<(), ApiError> {
         let reservation = message_limits::require(&self.store, counters, now).await?;
-        let sent = self.issue_and_commit(code, Some(user), to, now);
+        let sent = self.issue_and_commit(id, Some(user), to, now);
         self.release_unless_sent(reservation, sent.await).await
     }
 
     async fn issue_and_commit(
         &self,
-        (kind, challenge): (CodeKind, Challenge),
+        id: CodeId,
         user: Option<&User>,
         to: Recipient,
         now: Instant,
     ) -> Result<(), ApiError> {
         let mut tx = self.store.transaction();
-        self.issue(&mut tx, kind, challenge, user, to, now)?;
+        self.issue(&mut tx, id, user, to, now)?;
         let _ = tx.commit().await?;
         Ok(())
     }
 
-    /// Adds to `transaction` a new code of `kind` for `challenge`, valid for ten minutes, which replaces an earlier
+    /// Adds to `transaction` the new code `id`, valid for ten minutes, which replaces an earlier
     /// one, and the message that sends it to `to`. A mail to an address that nobody has verified also has the link with
     /// which its owner removes the account if they did not register it.
     pub fn issue(
         &self,
         transaction: &mut Transaction,
-        kind: CodeKind,
-        challenge: Challenge,
+        id: CodeId,
         user: Option<&User>,
         to: Recipient,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let NewCode { digits, link } = issue(challenge);
-        let mac = |text: &str| self.sealer.mac(PURPOSE, &mac_input(kind, challenge, text));
+        let NewCode { digits, link } = issue(id.challenge);
+        let mac = |text: &str| self.sealer.mac(PURPOSE, &mac_input(id, text));
         let number = match (user, &to) {
-            (Some(user), Recipient::Sms(phone)) if kind != CodeKind::Phone => {
+            (Some(user), Recipient::Sms(phone)) if id.kind != CodeKind::Phone => {
                 Some(phone_challenge(user.user_id, phone).0)
             }
             _ => None,
@@ -262,13 +264,13 @@ impl Codes {
             expires_at: now.after(code::LIFE),
             networks: BTreeMap::new(),
         };
-        transaction.put_code(kind, challenge, &stored);
+        transaction.put_code(id, &stored);
         let of_mailbox = user.filter(|user| to == Recipient::Mail(user.email.clone()));
         // Text that a person chose goes only to a mailbox that is known to be theirs.
         let is_theirs = |user: &&User| user.is_mailbox_verified;
         let name = of_mailbox.filter(is_theirs).map_or("", |user| user.name.as_str());
         let removal = of_mailbox.and_then(|user| self.removal_code(user));
-        let notification = Notification::Code { kind, digits, link, removal };
+        let notification = Notification::Code { kind: id.kind, digits, link, removal };
         let message = self.outbox.message(to.clone(), stored.user_id, name, notification, now)?;
         transaction.send(&message);
         Ok(())
@@ -306,7 +308,7 @@ pub fn may_use(user: &User, code: &Code) -> bool {
 /// The purpose of the HMACs of codes.
 pub(crate) const PURPOSE: &str = "code";
 
-/// The input of the HMAC, which binds a code to its kind and challenge.
-pub(crate) fn mac_input(kind: CodeKind, challenge: Challenge, text: &str) -> Vec<u8> {
+/// The input of the HMAC, which binds a code to its id.
+pub(crate) fn mac_input(CodeId { kind, challenge }: CodeId, text: &str) -> Vec<u8> {
     format!("{} {challenge} {text}", kind.code()).into_bytes()
 }

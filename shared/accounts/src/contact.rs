@@ -2,7 +2,11 @@
 
 use common::{ApiError, Client, ErrorCode};
 use domain::{
-    Email, Instant, Phone, Recipient, code::CodeKind, limits, outbox::AccountEvent, user::User,
+    Email, Instant, Phone, Recipient,
+    code::{CodeId, CodeKind},
+    limits,
+    outbox::AccountEvent,
+    user::User,
 };
 use store::{Counter, Reservation, Transaction};
 
@@ -73,7 +77,13 @@ impl Codes {
         if may_send {
             let challenge = pending_email_challenge(email, user.user_id);
             let to = Recipient::Mail(email.clone());
-            self.issue(transaction, CodeKind::Email, challenge, Some(user), to, now)?;
+            self.issue(
+                transaction,
+                CodeId { kind: CodeKind::Email, challenge },
+                Some(user),
+                to,
+                now,
+            )?;
         }
         transaction.send(&self.outbox().notify(user, AccountEvent::EmailChangeRequested, now)?);
         Ok(())

@@ -3,7 +3,7 @@
 use common::{ApiError, Client};
 use domain::{
     Instant, UserId,
-    code::{Challenge, Code, CodeKind},
+    code::{Challenge, Code, CodeId},
     limits,
 };
 use identity::code::is_digits;
@@ -18,21 +18,19 @@ use crate::{
 /// The code at which an attempt at its digits is counted.
 #[derive(Debug)]
 pub(crate) struct CodeAttempt {
-    kind: CodeKind,
-    challenge: Challenge,
+    id: CodeId,
     code: Code,
 }
 
 impl CodeAttempt {
     /// Takes the attempt of `client` back. One that cannot be taken back stays counted.
     pub(crate) async fn take_back(&self, store: &Store, client: &Client) {
-        let Self { kind, challenge, code } = self;
-        let _ = store.return_attempt(*kind, *challenge, code, &client.network).await;
+        let _ = store.return_attempt(self.id, &self.code, &client.network).await;
     }
 }
 
 impl Codes {
-    /// Finds the code of `kind` for `challenge` whose digits or link code is `text`. The caller uses it up, and ends the
+    /// Finds the code `id` whose digits or link code is `text`. The caller uses it up, and ends the
     /// attempt. `None` when there is none.
     ///
     /// The link's code is compared before anything is counted, so that no number of wrong attempts refuses it. Attempts at
@@ -43,17 +41,17 @@ impl Codes {
     /// `TOO_MANY_ATTEMPTS_MESSAGE` when the network has had too many wrong digits.
     pub async fn verify<'a>(
         &'a self,
-        (kind, challenge): (CodeKind, Challenge),
+        id: CodeId,
         account: Challenge,
         text: &str,
         client: &'a Client,
         now: Instant,
     ) -> Result<Option<(Code, Attempt<'a>)>, ApiError> {
         if is_digits(text) {
-            return self.verify_digits((kind, challenge), account, text, client, now).await;
+            return self.verify_digits(id, account, text, client, now).await;
         }
-        let code = self.store.code(kind, challenge, now).await?;
-        let input = mac_input(kind, challenge, text);
+        let code = self.store.code(id, now).await?;
+        let input = mac_input(id, text);
         let code = code.filter(|code| self.sealer.is_mac(&code.link, PURPOSE, &input));
         Ok(code.map(|code| (code, Attempt::uncounted(&self.store, client, now))))
     }
@@ -62,7 +60,7 @@ impl Codes {
     /// wrong digits of a day, right ones are wrong, too.
     async fn verify_digits<'a>(
         &'a self,
-        (kind, challenge): (CodeKind, Challenge),
+        id: CodeId,
         account: Challenge,
         digits: &str,
         client: &'a Client,
@@ -71,7 +69,7 @@ impl Codes {
         let of_account = Counter::of(limits::DIGITS, account);
         let per_network = attempts::per_network(limits::DIGITS_NETWORK, client, str::to_owned);
         let (code, counted, of_network) = tokio::join!(
-            self.store.count_attempt(kind, challenge, &client.network, now),
+            self.store.count_attempt(id, &client.network, now),
             self.store.count_one(&of_account, now),
             self.store.reserve(&per_network, now)
         );
@@ -94,14 +92,14 @@ impl Codes {
             }
             Err(failure) => error = Some(failure.into()),
         }
-        let counted = code.clone().map(|code| CodeAttempt { kind, challenge, code });
+        let counted = code.clone().map(|code| CodeAttempt { id, code });
         let attempt =
             Attempt { reserved, code: counted, ..Attempt::uncounted(&self.store, client, now) };
         if let Some(error) = error {
             // A blocked network does not use up the attempts of the others.
             return attempt.end(Err(Failed::Error(error))).await;
         }
-        let input = mac_input(kind, challenge, digits);
+        let input = mac_input(id, digits);
         let is_right = |code: &Code| self.sealer.is_mac(&code.digits, PURPOSE, &input) && !is_full;
         let code = code.filter(is_right);
         Ok(code.map(|code| (code, attempt)))

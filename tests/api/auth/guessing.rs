@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use common::{ErrorCode, Message};
-use domain::code::CodeKind;
+use domain::code::{CodeId, CodeKind};
 use identity::code::email_challenge;
 use serde_json::{Value, json};
 use store::CommitOutcome;
@@ -75,11 +75,15 @@ async fn code_copied_to_another_account_is_wrong_there() {
     let digits = world.mailed_code(email.as_str()).await;
     let (store, now) = (&world.setup().store, world.clock().now());
     let own = email_challenge(&email);
-    let mut copied = store.code(CodeKind::Reset, own, now).await.unwrap().unwrap();
+    let mut copied =
+        store.code(CodeId { kind: CodeKind::Reset, challenge: own }, now).await.unwrap().unwrap();
     let admin = world.admin().await;
     (copied.user_id, copied.epoch) = (admin.user().user_id, admin.user().epoch);
     let mut tx = store.transaction();
-    tx.put_code(CodeKind::Reset, email_challenge(&admin.user().email), &copied);
+    tx.put_code(
+        CodeId { kind: CodeKind::Reset, challenge: email_challenge(&admin.user().email) },
+        &copied,
+    );
     assert_eq!(tx.commit().await.unwrap(), CommitOutcome::Committed);
     let answer = reset(&world.anonymous(), &digits).await;
     answer.expect_error(ErrorCode::ResetCodeInvalid);

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use common::{ErrorCode, Message};
-use domain::{Profile, code::CodeKind};
+use domain::{
+    Profile,
+    code::{CodeId, CodeKind},
+};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World};
@@ -125,7 +128,7 @@ async fn concurrent_attempts_at_a_code_stay_within_its_limits() {
     let attempts = async |networks: &[&str]| {
         let tries = networks.iter().cycle().take(30).map(|network| {
             let challenge = accounts::email_challenge(email);
-            store.count_attempt(CodeKind::Reset, challenge, network, now)
+            store.count_attempt(CodeId { kind: CodeKind::Reset, challenge }, network, now)
         });
         let codes = join_all(tries).await.into_iter();
         codes.filter(|code| code.as_ref().unwrap().is_some()).count()

@@ -9,7 +9,7 @@ use common::{
 use domain::{
     Email, Instant,
     audit::AuditedAction,
-    code::{Challenge, Code, CodeKind, TypedCode},
+    code::{Challenge, Code, CodeId, CodeKind, TypedCode},
     outbox::AccountEvent,
     session::Session,
     user::User,
@@ -65,8 +65,8 @@ pub(crate) async fn verify(
     let account = email_challenge(&user.email);
     let challenge =
         if email == user.email { account } else { pending_email_challenge(&email, user.user_id) };
-    let kind = (CodeKind::Email, challenge);
-    let found = users.codes.verify(kind, account, code.as_str(), &client, now).await?;
+    let id = CodeId { kind: CodeKind::Email, challenge };
+    let found = users.codes.verify(id, account, code.as_str(), &client, now).await?;
     let (code, attempt) = found.ok_or(ErrorCode::VerificationInvalid)?;
     let changed = verify_mailbox(&users, &email, (challenge, &code), (user, session), now);
     attempt.end_with(changed).await?;
@@ -92,7 +92,7 @@ async fn verify_mailbox(
         if !may_use(user, code) || !(is_change || is_current) {
             return Err(invalid());
         }
-        tx.use_code(CodeKind::Email, challenge, code);
+        tx.use_code(CodeId { kind: CodeKind::Email, challenge }, code);
         if is_change {
             tx.release_email(&user.email);
             tx.reserve_email(email, user.user_id, user.committee_id);

@@ -7,7 +7,7 @@ use common::{
     text,
 };
 use domain::{
-    code::{Code, CodeKind, TypedCode},
+    code::{Code, CodeId, CodeKind, TypedCode},
     user::User,
 };
 use store::Transaction;
@@ -47,8 +47,10 @@ pub(crate) async fn verify(
     let challenge = phone_challenge(caller.user.user_id, &caller.user.phone);
     let code = request.code.as_str();
     let account = email_challenge(&caller.user.email);
-    let found =
-        users.codes.verify((CodeKind::Phone, challenge), account, code, &client, now).await?;
+    let found = users
+        .codes
+        .verify(CodeId { kind: CodeKind::Phone, challenge }, account, code, &client, now)
+        .await?;
     let (code, attempt) = found.ok_or(ErrorCode::VerificationInvalid)?;
     attempt.end_with(verify_number(&users, caller.user, &code)).await?;
     success(Message::PhoneVerified, Empty {})
@@ -62,7 +64,7 @@ async fn verify_number(users: &Users, user: User, code: &Code) -> Result<User, A
             return Err(ErrorCode::VerificationInvalid.into());
         }
         let challenge = phone_challenge(id, &phone);
-        tx.use_code(CodeKind::Phone, challenge, code);
+        tx.use_code(CodeId { kind: CodeKind::Phone, challenge }, code);
         Ok(user.changed(|user| user.is_phone_verified = true))
     };
     let condition_error = |_| ErrorCode::VerificationInvalid.into();

@@ -8,7 +8,7 @@ use common::{
 };
 use domain::{
     CommitteeId, Constraint, Email, Instant, Name, Phone, Recipient, UserId, ValueError,
-    code::CodeKind,
+    code::{CodeId, CodeKind},
     committee::Committee,
     limits::{self, Limit},
     password::Owner,
@@ -127,7 +127,13 @@ pub(crate) async fn register(
     if welcome.is_some() {
         let challenge = email_challenge(&user.email);
         let to = Recipient::Mail(user.email.clone());
-        users.codes.issue(&mut tx, CodeKind::Email, challenge, Some(&user), to, now)?;
+        users.codes.issue(
+            &mut tx,
+            CodeId { kind: CodeKind::Email, challenge },
+            Some(&user),
+            to,
+            now,
+        )?;
     }
     tx.new_user(&NewUser { user: user.clone(), password_hash });
     let account = AccountWithCommittee::of(user, committee);

@@ -8,7 +8,7 @@ use common::{
 };
 use domain::{
     Email, Instant,
-    code::{Code, CodeKind, SendMethod, TypedCode},
+    code::{Code, CodeId, CodeKind, SendMethod, TypedCode},
     outbox::AccountEvent,
     user::User,
 };
@@ -53,8 +53,10 @@ pub(crate) async fn reset(
 ) -> ApiResult<Empty> {
     let challenge = email_challenge(&request.email);
     let code = request.code.as_str();
-    let verified =
-        users.codes.verify((CodeKind::Reset, challenge), challenge, code, &client, now).await?;
+    let verified = users
+        .codes
+        .verify(CodeId { kind: CodeKind::Reset, challenge }, challenge, code, &client, now)
+        .await?;
     let (code, attempt) = verified.ok_or(ErrorCode::ResetCodeInvalid)?;
     attempt.end_with(replace(&users, &request, &code, now)).await?;
     success(Message::PasswordChanged, Empty {})
@@ -89,7 +91,7 @@ async fn replace(
         let challenge = email_challenge(&request.email);
         let event = AccountEvent::PasswordChanged { has_passkeys: after.passkeys > 0 };
         let mut tx = users.store.transaction();
-        tx.use_code(CodeKind::Reset, challenge, code);
+        tx.use_code(CodeId { kind: CodeKind::Reset, challenge }, code);
         tx.change_password(user.user_id, old_hash.as_deref(), new_hash);
         tx.change_user(&user, &after);
         tx.forget_devices(user.user_id);

@@ -27,6 +27,15 @@ codes! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Challenge(pub Uuid);
 
+/// Which code: of each kind there is at most one for a challenge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CodeId {
+    /// What it is used for.
+    pub kind: CodeKind,
+    /// What it is stored under.
+    pub challenge: Challenge,
+}
+
 impl fmt::Display for Challenge {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(out)
