@@ -9,6 +9,7 @@ mod security;
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
+use common::Route;
 use tests::World;
 
 /// The root of the repository.
@@ -38,11 +39,16 @@ fn files(path: &str, ending: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The paths whose GET changes or sends something.
-fn effects() -> BTreeSet<String> {
+/// The routes of all functions, each with the name of its function.
+fn routes() -> Vec<(&'static str, Route)> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let world = runtime.block_on(World::new());
-    let routes = dev::routes(world.setup()).unwrap().into_iter().map(|(_, route)| route);
+    dev::routes(world.setup()).unwrap()
+}
+
+/// The paths whose GET changes or sends something.
+fn effects() -> BTreeSet<String> {
+    let routes = routes().into_iter().map(|(_, route)| route);
     routes.filter(|route| route.has_effect).map(|route| route.path.to_owned()).collect()
 }
 

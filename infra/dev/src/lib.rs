@@ -15,26 +15,27 @@ use common::{Edge, Route, Routes};
 use runtime::ConfigError;
 use store::Setup;
 
-/// The OpenAPI document.
-const OPENAPI: &str = include_str!("../../api/openapi.yaml");
-
 /// Returns the routes of a function.
 type RoutesOf = fn(&Setup) -> Result<Routes, ConfigError>;
 
-/// The functions that have routes, with their names.
-const FUNCTIONS: [(&str, RoutesOf); 12] = [
-    ("auth", auth::routes),
-    ("otp", otp::routes),
-    ("passkeys", passkeys::routes),
-    ("users", users::routes),
-    ("team", team::routes),
-    ("committees", committees::routes),
-    ("courses", courses::routes),
-    ("registrations", registrations::routes),
-    ("files", files::routes),
-    ("sms", sms::routes),
-    ("cpanel", cpanel::routes),
-    ("fallback", fallback::routes),
+/// The functions that have routes: name, routes, and part of the OpenAPI document.
+const FUNCTIONS: [(&str, RoutesOf, &str); 12] = [
+    ("auth", auth::routes, include_str!("../../../functions/auth/openapi.yaml")),
+    ("otp", otp::routes, include_str!("../../../functions/otp/openapi.yaml")),
+    ("passkeys", passkeys::routes, include_str!("../../../functions/passkeys/openapi.yaml")),
+    ("users", users::routes, include_str!("../../../functions/users/openapi.yaml")),
+    ("team", team::routes, include_str!("../../../functions/team/openapi.yaml")),
+    ("committees", committees::routes, include_str!("../../../functions/committees/openapi.yaml")),
+    ("courses", courses::routes, include_str!("../../../functions/courses/openapi.yaml")),
+    (
+        "registrations",
+        registrations::routes,
+        include_str!("../../../functions/registrations/openapi.yaml"),
+    ),
+    ("files", files::routes, include_str!("../../../functions/files/openapi.yaml")),
+    ("sms", sms::routes, include_str!("../../../functions/sms/openapi.yaml")),
+    ("cpanel", cpanel::routes, include_str!("../../../functions/cpanel/openapi.yaml")),
+    ("fallback", fallback::routes, include_str!("../../../functions/fallback/openapi.yaml")),
 ];
 
 /// The edge with the routes of all functions.
@@ -51,7 +52,7 @@ pub fn edge(setup: &Setup) -> Result<Edge, ConfigError> {
 /// As [`edge`], and when `setup_of` fails.
 pub fn edge_of(setup_of: &dyn Fn(&str) -> Result<Setup, ConfigError>) -> Result<Edge, ConfigError> {
     let mut all = Routes::default();
-    for (function, routes) in FUNCTIONS {
+    for (function, routes, _) in FUNCTIONS {
         all = all.merge(routes(&setup_of(function)?)?);
     }
     Edge::new(&setup_of("edge")?, all)
@@ -63,7 +64,7 @@ pub fn edge_of(setup_of: &dyn Fn(&str) -> Result<Setup, ConfigError>) -> Result<
 /// When a setting or a key in `setup` is missing or malformed.
 pub fn routes(setup: &Setup) -> Result<Vec<(&'static str, Route)>, ConfigError> {
     let mut all = Vec::new();
-    for (function, routes) in FUNCTIONS {
+    for (function, routes, _) in FUNCTIONS {
         all.extend(routes(setup)?.list().map(|route| (function, route)));
     }
     Ok(all)

@@ -60,7 +60,7 @@ async fn main() -> ExitCode {
 }
 
 fn print_document() -> Result<(), LocalError> {
-    let json = serde_json::to_string_pretty(&document());
+    let json = serde_json::to_string_pretty(&document()?);
     print(&json.map_err(|error| LocalError::new(format!("The document is no JSON: {error}.")))?);
     Ok(())
 }
@@ -118,6 +118,7 @@ fn confirm(question: &str) -> Result<(), LocalError> {
 
 /// Writes everything that is computed from routes, document and tests.
 async fn write_computed() -> Result<(), LocalError> {
+    document()?;
     let cloud = Cloud::in_memory(&Path::new(ROOT).join("target/update")).await?;
     let mut settings = LocalSettings::default();
     settings.with_endpoints_of(&cloud).with_new_keys().set("PUBLIC_URL", "http://localhost:9000");
@@ -143,6 +144,7 @@ fn run_command(command: &mut Command) -> Result<(), LocalError> {
 }
 
 async fn run(data: Seed) -> Result<(), LocalError> {
+    document()?;
     let mut settings = LocalSettings::of_environment();
     let port = port(&settings)?;
     let folder = data_folder(&settings);

@@ -1,33 +1,89 @@
 //! The operations of the OpenAPI document, each with the request that its examples describe.
 
-use std::sync::LazyLock;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::LazyLock,
+};
 
+use cloud::LocalError;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_yaml_ng::{Mapping, Value as Yaml};
 
-/// What [`document`] returns, as JSON.
-pub static DOCUMENT: LazyLock<Value> =
-    LazyLock::new(|| serde_json::to_value(document()).unwrap_or_default());
+use crate::FUNCTIONS;
 
-/// The OpenAPI document, `infra/api/openapi.yaml`, in its own order, with the headers of `x-headers` in each response.
-pub fn document() -> Mapping {
-    let mut document: Mapping = serde_yaml_ng::from_str(crate::OPENAPI).unwrap_or_default();
-    let headers = document.shift_remove("x-headers").unwrap_or_default();
-    let shared = document.get_mut("components").and_then(|all| all.get_mut("responses"));
-    add_headers(shared, &headers);
-    let paths = document.get_mut("paths").and_then(Yaml::as_mapping_mut);
-    for item in paths.into_iter().flat_map(Mapping::values_mut).filter_map(Yaml::as_mapping_mut) {
+/// The part of the OpenAPI document that functions share.
+const SHARED: &str = include_str!("../../api/openapi.yaml");
+
+/// What [`document`] returns, as JSON; null if it fails.
+pub static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    document().ok().and_then(|document| serde_json::to_value(document).ok()).unwrap_or_default()
+});
+
+/// The OpenAPI document, or the part of it in one file.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub struct Document {
+    /// `info` and the other fields.
+    #[serde(flatten)]
+    pub fields: Mapping,
+    /// The path items.
+    #[serde(default)]
+    pub paths: Mapping,
+    /// The components of each kind, such as `schemas`.
+    #[serde(default)]
+    pub components: BTreeMap<String, Mapping>,
+}
+
+/// The OpenAPI document: `infra/api/openapi.yaml` and the `openapi.yaml` of each function, with the headers of `x-headers`
+/// in each response.
+///
+/// # Errors
+/// When a file is malformed, or two have the same path or component.
+pub fn document() -> Result<Document, LocalError> {
+    let functions =
+        FUNCTIONS.map(|(name, _, text)| (format!("functions/{name}/openapi.yaml"), text));
+    let mut document =
+        merged([("infra/api/openapi.yaml".to_owned(), SHARED)].into_iter().chain(functions))?;
+    let headers = document.fields.shift_remove("x-headers").unwrap_or_default();
+    if let Some(shared) = document.components.get_mut("responses") {
+        add_headers(shared, &headers);
+    }
+    for item in document.paths.values_mut().filter_map(Yaml::as_mapping_mut) {
         for operation in item.values_mut() {
-            add_headers(operation.get_mut("responses"), &headers);
+            if let Some(Yaml::Mapping(responses)) = operation.get_mut("responses") {
+                add_headers(responses, &headers);
+            }
         }
     }
-    document
+    Ok(document)
+}
+
+/// The document whose parts are `files`: name and text.
+fn merged<'a>(files: impl Iterator<Item = (String, &'a str)>) -> Result<Document, LocalError> {
+    const PATHS: &str = "paths";
+    let (mut document, mut origins) = (Document::default(), HashMap::new());
+    for (file, text) in files {
+        let part: Document = serde_yaml_ng::from_str(text)
+            .map_err(|error| LocalError::new(format!("{file} is malformed: {error}.")))?;
+        document.fields.extend(part.fields);
+        // Paths are treated as one more kind of component.
+        for (kind, entries) in part.components.into_iter().chain([(PATHS.to_owned(), part.paths)]) {
+            for name in entries.keys().filter_map(Yaml::as_str) {
+                let place = format!("{kind} {name}");
+                if let Some(other) = origins.insert(place.clone(), file.clone()) {
+                    return Err(LocalError::new(format!("{other} and {file} both have {place}.")));
+                }
+            }
+            document.components.entry(kind).or_default().extend(entries);
+        }
+    }
+    document.paths = document.components.remove(PATHS).unwrap_or_default();
+    Ok(document)
 }
 
 /// Adds to each of `responses` the headers that it does not name itself.
-fn add_headers(responses: Option<&mut Yaml>, headers: &Yaml) {
-    let responses = responses.and_then(Yaml::as_mapping_mut).into_iter();
-    for response in responses.flat_map(Mapping::values_mut).filter_map(Yaml::as_mapping_mut) {
+fn add_headers(responses: &mut Mapping, headers: &Yaml) {
+    for response in responses.values_mut().filter_map(Yaml::as_mapping_mut) {
         if response.contains_key("$ref") {
             continue;
         }
@@ -127,4 +183,22 @@ fn example_of(of: &Value) -> Option<&Value> {
 pub fn resolved(value: &Value) -> &Value {
     let reference = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
     reference.and_then(|pointer| DOCUMENT.pointer(pointer)).unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error_of(first: &str, second: &str) -> String {
+        let files = [("a".to_owned(), first), ("b".to_owned(), second)];
+        merged(files.into_iter()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn path_or_component_in_two_files_is_an_error_that_names_both() {
+        let path = "paths: { /health: {} }";
+        assert_eq!(error_of(path, path), "a and b both have paths /health.");
+        let schema = "components: { schemas: { Health: {} } }";
+        assert_eq!(error_of(schema, schema), "a and b both have schemas Health.");
+    }
 }

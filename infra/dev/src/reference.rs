@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use http::{Response, StatusCode, header};
 use serde_json::Value as Json;
-use serde_yaml_ng::{Mapping, Value};
+use serde_yaml_ng::Value;
 
 use crate::{operations, pages::response};
 
@@ -36,9 +36,8 @@ pub(crate) fn answer(path: &str, accounts: &[Json]) -> Option<Response<Bytes>> {
 
 /// The OpenAPI document, with `accounts` in `x-accounts`.
 fn document(accounts: &[Json]) -> Vec<u8> {
-    let mut document = operations::document();
-    let paths = document.get_mut("paths").and_then(Value::as_mapping_mut);
-    for path in paths.into_iter().flat_map(Mapping::values_mut).filter_map(Value::as_mapping_mut) {
+    let mut document = operations::document().unwrap_or_default();
+    for path in document.paths.values_mut().filter_map(Value::as_mapping_mut) {
         // Scalar's requests ignore the servers of a path, but not those of an operation.
         if let Some(servers) = path.shift_remove("servers") {
             for operation in path.values_mut().filter_map(Value::as_mapping_mut) {
@@ -47,6 +46,6 @@ fn document(accounts: &[Json]) -> Vec<u8> {
         }
     }
     let accounts = serde_yaml_ng::to_value(accounts).unwrap_or_default();
-    document.insert("x-accounts".into(), accounts);
+    document.fields.insert("x-accounts".into(), accounts);
     serde_json::to_vec(&document).unwrap_or_default()
 }

@@ -36,7 +36,7 @@ pub fn run(root: &Path, routes: &[Served]) -> Result<(), LocalError> {
     for (function, route) in routes {
         if !operations.iter().any(|one| is_route_of(route, one)) {
             return Err(LocalError::new(format!(
-                "{} {} of {function} has no operation in infra/api/openapi.yaml.",
+                "{} {} has no operation in functions/{function}/openapi.yaml.",
                 route.method, route.path
             )));
         }
