@@ -8,13 +8,20 @@
 
 mod binaries;
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
 use cloud::guard::AccessRequest;
 use domain::FileId;
 use serde_json::Value;
 use store::keys::TABLES;
-use tests::policies::{self, template};
+use tests::{
+    World,
+    policies::{self, template},
+};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
@@ -62,32 +69,60 @@ fn names(object: &Value) -> impl Iterator<Item = String> {
     object.as_object().into_iter().flatten().map(|(name, _)| name.clone())
 }
 
-/// The settings that functions and shared crates read: the names passed to the methods of `Settings`.
-fn settings_read() -> BTreeSet<String> {
+/// The settings that functions and shared crates read, which are the names passed to the methods of `Settings`. With the
+/// default that follows the name, which is empty here if it is a constant; `None` if one reader has no default.
+fn settings_read() -> BTreeMap<String, Option<String>> {
     let mut paths: Vec<_> = ["functions", "shared"].map(|path| Path::new(ROOT).join(path)).into();
-    let mut found = BTreeSet::new();
+    let mut found = BTreeMap::new();
     while let Some(path) = paths.pop() {
         if path.is_dir() {
             paths.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
         } else if path.extension().is_some_and(|end| end == "rs") && !path.ends_with("tests.rs") {
             let text = fs::read_to_string(path).unwrap();
-            found.extend(names_read(text.split("#[cfg(test)]").next().unwrap()));
+            for (name, default) in read_by(text.split("#[cfg(test)]").next().unwrap()) {
+                let known = found.entry(name).or_insert_with(|| default.clone());
+                *known = known.take().and(default);
+            }
         }
     }
     found
 }
 
-fn names_read(source: &str) -> Vec<String> {
-    let readers = ["optional", "required", "number", "seconds", "days", "url", "parse", "list"];
+/// The settings read by the source text of one file.
+fn read_by(source: &str) -> Vec<(String, Option<String>)> {
+    let with_default = ["number", "seconds", "days", "parse", "list"];
+    let without = ["optional", "required", "url"];
     let parts: Vec<&str> = source.split('"').collect();
-    let calls = parts.windows(2).filter(|pair| {
-        let call = pair[0].trim_end().strip_suffix('(').unwrap_or_default();
-        readers.iter().any(|reader| call.ends_with(reader))
-    });
-    let is_name = |name: &&str| {
-        name.len() > 3 && name.bytes().all(|one| one.is_ascii_uppercase() || one == b'_')
-    };
-    calls.map(|pair| pair[1]).filter(is_name).map(str::to_owned).collect()
+    let mut found = Vec::new();
+    for (at, call) in parts.iter().enumerate() {
+        let call = call.trim_end().strip_suffix('(').unwrap_or_default();
+        let is_call = |readers: &[&str]| readers.iter().any(|reader| call.ends_with(reader));
+        let (Some(name), Some(after)) = (parts.get(at + 1), parts.get(at + 2)) else { continue };
+        if name.len() > 3 && name.bytes().all(|one| one.is_ascii_uppercase() || one == b'_') {
+            let argument = after.trim_matches([',', ' ', '\n']).split([',', ')']).next().unwrap();
+            let default = match parts.get(at + 3) {
+                Some(text) if argument.is_empty() => (*text).to_owned(),
+                _ if argument.starts_with(|one: char| one.is_ascii_digit()) => {
+                    argument.replace('_', "")
+                }
+                _ => String::new(),
+            };
+            if is_call(&with_default) {
+                found.push(((*name).to_owned(), Some(default)));
+            } else if is_call(&without) {
+                found.push(((*name).to_owned(), None));
+            }
+        }
+    }
+    found
+}
+
+/// The environment variables that the template sets, for all functions or for one.
+fn settings_of_template() -> BTreeMap<String, Value> {
+    let own = resources().values().chain([&template()["Globals"]["Function"]]);
+    let own = own.flat_map(|one| [&one["Properties"]["Environment"], &one["Environment"]]);
+    let variables = own.filter_map(|one| one["Variables"].as_object());
+    variables.flatten().map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// The function to which the gateway routes `path`: a literal segment has priority over a variable, a greedy variable
@@ -159,22 +194,55 @@ fn template_tables_and_indexes_match_the_store() {
 }
 
 #[test]
-fn template_environment_equals_the_settings_read() {
-    let global = &template()["Globals"]["Function"];
-    let own = resources().values().map(|resource| &resource["Properties"]);
-    let set: BTreeSet<String> = own
-        .chain([global])
-        .flat_map(|properties| names(&properties["Environment"]["Variables"]))
-        .collect();
+fn template_sets_every_setting_that_has_no_default() {
+    let set = settings_of_template();
     // Keys come from SSM. Lambda sets AWS_*, except the endpoint, which only the local cloud sets.
     let is_elsewhere = |name: &String| {
         name.starts_with("AWS_")
             || ["_KEY", "_KEYS", "_SECRETS"].iter().any(|end| name.ends_with(end))
             || ["CPANEL_TOKEN", "CANARY_SIGN_IN"].contains(&name.as_str())
     };
-    let mut expected = settings_read();
-    expected.retain(|name| !is_elsewhere(name));
-    assert_eq!(set, expected);
+    let read = settings_read();
+    for (name, default) in &read {
+        assert!(
+            set.contains_key(name) || default.is_some() || is_elsewhere(name),
+            "{name} is missing"
+        );
+    }
+    for name in set.keys() {
+        assert!(read.contains_key(name) && !is_elsewhere(name), "no function reads {name}");
+    }
+    assert_eq!(set["API_PREFIXES"], "/api/v1", "the other prefix is for `cargo dev`");
+}
+
+/// cfn-lint does not compare the names in `FindInMap` with the map.
+#[test]
+fn template_map_has_the_values_that_are_looked_up() {
+    let text = read("infra/template.yaml");
+    let lookups = text.split("!FindInMap [Settings, ").skip(1);
+    let lookups = lookups.map(|rest| rest.split_once(", !Ref Stage]").unwrap().0.to_owned());
+    let settings = &template()["Mappings"]["Settings"];
+    assert_eq!(lookups.collect::<BTreeSet<_>>(), names(settings).collect());
+    let mut stages = texts(&template()["Parameters"]["Stage"]["AllowedValues"]);
+    stages.sort_unstable();
+    for (name, values) in settings.as_object().unwrap() {
+        assert!(names(values).eq(stages.iter().copied()), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn functions_start_with_the_map_values_of_every_stage() {
+    let world = World::new().await;
+    let settings = &template()["Mappings"]["Settings"];
+    for stage in texts(&template()["Parameters"]["Stage"]["AllowedValues"]) {
+        let mut environment = settings_of_template();
+        environment.retain(|_, value| value[0] == "Settings");
+        let value = |lookup: &Value| settings[lookup[1].as_str().unwrap()][stage].as_str().unwrap();
+        let environment: Vec<_> =
+            environment.iter().map(|(name, lookup)| (name.as_str(), value(lookup))).collect();
+        assert!(!environment.is_empty());
+        world.another_process_with(&environment);
+    }
 }
 
 /// The names after `Key::` in the constant `KEYS` of `function`.
@@ -217,10 +285,13 @@ fn service_permissions_match_the_function_dependencies() {
 }
 
 #[test]
-fn every_setting_is_documented() {
+fn every_setting_is_documented_with_its_default() {
     let page = read("infra/settings.md");
     let mut missing = settings_read();
-    missing.retain(|name| !page.contains(&format!("`{name}`")));
+    missing.retain(|name, default| {
+        let mut rows = page.lines().filter(|row| row.contains(&format!("`{name}`")));
+        !rows.any(|row| row.contains(default.as_deref().unwrap_or_default()))
+    });
     assert!(missing.is_empty(), "not in infra/settings.md: {missing:?}");
 }
 
@@ -459,7 +530,11 @@ fn functions_have_the_time_that_their_longest_work_takes() {
         let is_called = events.into_iter().any(|event| event["Type"] == "HttpApi");
         assert!(!is_called || timeout < 30, "{name}");
     }
-    let claims = template()["Parameters"]["SmsClaimSeconds"]["MinValue"].as_u64().unwrap();
+    let claims = match settings_of_template().get("SMS_CLAIM_SECONDS") {
+        Some(set) => set.to_string(),
+        None => settings_read()["SMS_CLAIM_SECONDS"].clone().unwrap(),
+    };
+    let claims: u64 = claims.trim_matches('"').parse().unwrap();
     for name in ["Dispatcher", "Worker"] {
         let timeout = resources()[name]["Properties"]["Timeout"].as_u64().unwrap();
         assert!(timeout <= claims, "{name} may still send when its claim has ended");

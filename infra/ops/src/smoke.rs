@@ -18,12 +18,12 @@ pub struct Check {
     pub problem: Option<String>,
 }
 
-/// What the stack's parameters say about every response.
+/// What the template's map `Settings` says about every response.
 #[derive(Debug, Clone)]
 pub struct Expectations {
-    /// `x-ratelimit-limit`: the parameter `RateLimit`.
+    /// `x-ratelimit-limit`: `RateLimit`.
     pub rate_limit: String,
-    /// `x-powered-by`: the parameter `PoweredBy`.
+    /// `x-powered-by`: `PoweredBy`.
     pub powered_by: String,
 }
 
