@@ -63,10 +63,20 @@ pub fn rights() -> &'static BTreeMap<String, Vec<Right>> {
     })
 }
 
+/// The policies that deny something, which [`allow`] evaluates.
+const DENIALS: [&str; 2] = ["AuditEntries", "AccountSecrets"];
+
+/// The statements of the role's own policies and of those that are always attached to it, without [`DENIALS`].
+pub fn statements(role: &Value) -> impl Iterator<Item = &Value> {
+    let own = role["Properties"]["Policies"].as_array().expect("a role has policies").iter();
+    let attached = role["Properties"]["ManagedPolicyArns"].as_array().into_iter().flatten();
+    let attached = attached.filter_map(Value::as_str).filter(|name| !DENIALS.contains(name));
+    let attached = attached.map(|name| &template()["Resources"][name]["Properties"]);
+    own.chain(attached)
+        .flat_map(|policy| policy["PolicyDocument"]["Statement"].as_array().expect("statements"))
+}
+
 fn rights_of(role: &Value) -> Vec<Right> {
-    let policies = role["Properties"]["Policies"].as_array().expect("a role has policies").iter();
-    let statements = policies
-        .flat_map(|policy| policy["PolicyDocument"]["Statement"].as_array().expect("statements"));
     let texts = |value: &Value| match value {
         Value::String(text) => vec![text.clone()],
         list => list
@@ -78,7 +88,7 @@ fn rights_of(role: &Value) -> Vec<Right> {
             .collect(),
     };
     let mut rights = Vec::new();
-    for statement in statements {
+    for statement in statements(role) {
         assert!(
             statement["Effect"] == "Allow" && statement["Condition"].is_null(),
             "only Allow without conditions is supported: {statement}"
@@ -142,7 +152,7 @@ fn denies(policy: &str, request: &AccessRequest) -> bool {
 
 /// Whether the template permits `request`. Requests of the shared edge must be permitted to all functions with routes.
 pub fn allow(request: &AccessRequest) -> bool {
-    if ["AuditEntries", "AccountSecrets"].iter().any(|policy| denies(policy, request)) {
+    if DENIALS.iter().any(|policy| denies(policy, request)) {
         return false;
     }
     let may = |rights: &Vec<Right>| rights.iter().any(|right| right.covers(request));

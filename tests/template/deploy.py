@@ -213,8 +213,8 @@ ASKED_ABOUT_ALL = {"ses:SendEmail", "ssm:GetParameters"}
 
 def widen(template):
     """Allows `ASKED_ABOUT_ALL` on all resources."""
-    for role in (one for one in template["Resources"].values() if one["Type"] == "AWS::IAM::Role"):
-        for policy in role["Properties"].get("Policies", []):
+    for properties in (one["Properties"] for one in template["Resources"].values() if one["Type"].startswith("AWS::IAM::")):
+        for policy in properties.get("Policies", [properties]):
             for statement in policy["PolicyDocument"]["Statement"]:
                 actions = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
                 if ASKED_ABOUT_ALL.intersection(actions):

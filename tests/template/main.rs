@@ -298,8 +298,8 @@ fn every_setting_is_documented_with_its_default() {
 #[test]
 fn role_reads_only_its_own_keys() {
     for function in functions() {
-        let role = &resources()[&format!("{}Role", logical(&function))]["Properties"];
-        let statements = statements(role).into_iter();
+        let role = &resources()[&format!("{}Role", logical(&function))];
+        let statements = policies::statements(role);
         let keys = statements.filter(|statement| statement["Action"] == "ssm:GetParameters");
         let keys: BTreeSet<&str> = keys
             .flat_map(|statement| texts(&statement["Resource"]))
