@@ -1,10 +1,11 @@
 //! Background work other than codes, mails and single text messages: expands batches into messages and sends them,
-//! updates the search entries of courses, gives free seats to people who wait, handles pending uploads and deleted files, deletes the data of erased users,
-//! records delivery receipts of text messages, and stops mails to addresses that bounce or complain.
+//! updates the search entries of courses, promotes, ends and forgets registrations, handles pending uploads and deleted
+//! files, deletes the data of erased users, records delivery receipts of text messages, and stops mails to addresses that
+//! bounce or complain.
 
+mod erase;
 mod feedback;
 mod files;
-mod forget;
 mod receipts;
 mod seats;
 mod sweep;
@@ -12,15 +13,13 @@ mod sweep;
 use std::sync::Arc;
 
 use background::{DueWork, Event, Handled, MessageSender, Record, handle_records};
-use domain::{CommitteeId, CourseId, FileId, UserId};
+use domain::{CommitteeId, CourseId, FileId, UserId, registration::Retention};
 use identity::outbox::OutboxSealer;
 #[cfg(feature = "lambda")]
 use runtime::Settings;
 use runtime::{Clock, ConfigError, Error, Key};
 use storage::Bucket;
 use store::{Setup, Store, keys::DueList};
-
-use crate::seats::Retention;
 
 /// The secret keys that this function reads from SSM.
 pub const KEYS: &[Key] = &[Key::Outbox];

@@ -6,6 +6,7 @@ mod notice;
 mod seats;
 mod settings;
 mod view;
+mod work;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,6 +21,7 @@ pub use self::{
     seats::{Cleanup, Seats},
     settings::{Audience, Mode, RegistrationSettings},
     view::{RegistrationView, ViewContext},
+    work::{Ending, Retention, Work},
 };
 use crate::{
     CommitteeId, CourseId, E164, Email, FileId, Instant, Name, Prose, QuestionId, UserId,

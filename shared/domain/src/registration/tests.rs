@@ -1,10 +1,11 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::{json, value::RawValue};
 
 use super::*;
 use crate::{
     ValueError,
+    course::CourseSummary,
     question::{Question, QuestionContent, QuestionType},
 };
 
@@ -149,6 +150,78 @@ fn newcomer_gets_a_seat_only_while_nobody_waits() {
     assert_eq!(seats(2, 0).place(None), None);
     let unlimited = Seats { capacity: None, ..seats(9, 0) };
     assert_eq!(unlimited.place(Some(0)), Some(RegistrationState::Confirmed));
+}
+
+const DAY: i64 = 86_400_000;
+
+const RETENTION: Retention = Retention {
+    answers: Duration::from_secs(365 * 86_400),
+    cards: Duration::from_secs(1095 * 86_400),
+};
+
+/// A published course that was changed at 0, on day 10 if it has dates.
+fn course(has_dates: bool) -> CourseSummary {
+    let (start, end) = (has_dates.then(|| at(10 * DAY)), has_dates.then(|| at(11 * DAY)));
+    serde_json::from_value(json!({
+        "courseID": CourseId::NONE, "committeeID": CommitteeId::NONE, "courseTitle": "Soudure",
+        "currency": "TND", "language": "FR", "state": "PUBLISHED", "version": 1,
+        "questionCount": 0, "createdBy": UserId::NONE, "createdAt": at(0), "updatedAt": at(0),
+        "startAt": start, "endAt": end,
+    }))
+    .unwrap()
+}
+
+#[test]
+fn work_is_what_seats_settings_and_dates_of_a_course_allow() {
+    use super::{Ending::*, Work::*};
+    let open = RegistrationSettings::default();
+    let cancelled = RegistrationSettings { cancelled_at: Some(at(1)), ..open.clone() };
+    let seats = |taken, waiting, pending| Seats {
+        taken,
+        waiting,
+        pending,
+        capacity: Some(2),
+        registered: 5,
+        ..Seats::default()
+    };
+    let corrected = Seats { start_changed_at: Some(at(10 * DAY)), ..seats(1, 1, 1) };
+    for (seats, settings, has_dates, day, expected) in [
+        (seats(1, 1, 0), &open, true, 9, vec![Promote]),
+        (seats(2, 1, 1), &open, true, 9, vec![]),
+        (seats(1, 0, 1), &open, true, 9, vec![]),
+        (seats(1, 0, 0), &cancelled, true, 9, vec![End(Cancelled)]),
+        (seats(0, 0, 0), &cancelled, true, 9, vec![]),
+        (seats(1, 1, 1), &open, true, 10, vec![End(Started)]),
+        // The start may be a mistake: nobody is promoted, and nobody ends yet.
+        (corrected, &open, true, 10, vec![]),
+        (seats(2, 0, 0), &open, true, 375, vec![]),
+        (seats(2, 0, 0), &open, true, 376, vec![Forget]),
+        (seats(1, 1, 0), &open, true, 376, vec![End(Started), Forget]),
+        (seats(1, 1, 0), &open, false, 364, vec![Promote]),
+        (seats(1, 1, 0), &open, false, 365, vec![Promote, Forget]),
+        (Seats::default(), &open, false, 365, vec![]),
+    ] {
+        let work = seats.work(&course(has_dates), settings, RETENTION, at(day * DAY));
+        assert_eq!(work, expected, "{seats:?}, {has_dates}, day {day}");
+    }
+}
+
+#[test]
+fn next_work_is_the_end_of_waiting_then_that_of_each_retention() {
+    let waiting = Seats { waiting: 1, registered: 1, ..Seats::default() };
+    let confirmed = Seats { waiting: 0, ..waiting.clone() };
+    for (seats, has_dates, day, expected) in [
+        (&waiting, true, 9, Some(10)),
+        (&waiting, true, 10, Some(376)),
+        (&waiting, false, 9, Some(365)),
+        (&confirmed, true, 9, Some(376)),
+        (&confirmed, true, 376, Some(1106)),
+        (&confirmed, true, 1106, None),
+        (&Seats::default(), true, 9, None),
+    ] {
+        let next = seats.next_work(&course(has_dates), RETENTION, at(day * DAY));
+        assert_eq!(next, expected.map(|day| at(day * DAY)), "{seats:?}, {has_dates}, day {day}");
+    }
 }
 
 #[test]

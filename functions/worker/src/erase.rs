@@ -4,16 +4,19 @@ use background::AT_ONCE;
 use domain::{
     UserId,
     course::{Course, CourseState},
+    registration::{Party, RegistrationState},
     user::{DEFAULT_AVATAR, FormerContact, avatar_key},
 };
 use futures_util::{StreamExt, stream};
 use runtime::Error;
-use store::{CommitOutcome, CourseList, CoursesLeft, Erasure, StoreError};
+use store::{CommitOutcome, CourseList, CoursesLeft, Erasure, SeatRule, StoreError};
 
 use crate::{Services, Worker};
 
 /// Items of each kind that one step reads at most: files, courses, batches, and twice as many messages.
 const PAGE: u16 = 100;
+/// Registrations, each for a course of its own, that one step reads.
+const REGISTRATIONS_PAGE: u16 = 25;
 /// Pages of messages in one step.
 const SMS_PAGES: usize = 2;
 
@@ -58,6 +61,30 @@ impl Worker {
             if !store.discard_file(&file, clock.now()).await? {
                 return Err(StoreError::TransactionConflict.into());
             }
+        }
+        Ok(page.last.is_some())
+    }
+
+    /// Cancels a page of the registrations of the erased user `id`, which frees their seats, and deletes the personal data
+    /// in them. Returns whether there are more.
+    async fn erase_registrations(&self, id: UserId) -> Result<bool, Error> {
+        let Services { store, clock, .. } = &*self.0;
+        let all = &RegistrationState::ALL;
+        let page = store.registrations_of(id, all, None, REGISTRATIONS_PAGE).await?;
+        for listed in page.items {
+            let (course, now) = (listed.card.course_id, clock.now());
+            let Some(mut before) = store.registration(course, id).await? else {
+                continue;
+            };
+            if before.card.state.is_active() {
+                let after = before.moved(RegistrationState::Cancelled, Party::System, None, now);
+                let mut tx = store.transaction();
+                let moves = [(Some(&before), &after)];
+                tx.move_registrations(course, &moves, SeatRule::None, u64::MAX);
+                tx.commit().await?.or_conflict()?;
+                before = after;
+            }
+            self.clear(&before, true, now).await?;
         }
         Ok(page.last.is_some())
     }
