@@ -15,7 +15,7 @@ use std::{
 };
 
 use cloud::guard::AccessRequest;
-use domain::FileId;
+use domain::{FileId, times};
 use serde_json::Value;
 use store::keys::TABLES;
 use tests::{
@@ -521,7 +521,7 @@ fn functions_have_the_time_that_their_longest_work_takes() {
                 .max(registrations::RUSH_TIME + common::UPDATE_DEADLINE),
             "Files" => storage::MOVE_TIME,
             "Cpanel" => panel.whole + panel.again,
-            "Dispatcher" | "Worker" => background::SWEEP_TIME + messaging::TIMEOUT,
+            "Dispatcher" | "Worker" => times::SWEEP_TIME + times::CARRIER_TIMEOUT,
             _ => common::UPDATE_DEADLINE,
         };
         assert!(longest.as_secs() < timeout, "{name} has {timeout} s for {longest:?}");

@@ -6,7 +6,10 @@ mod outbox;
 use std::{sync::Arc, time::Duration};
 
 use background::{Deliver, DueWork, Event, Handled, MessageSender, Rate, Record, handle_records};
-use domain::{Instant, Language};
+use domain::{
+    Instant, Language,
+    times::{CODES_PAUSE, SINGLE_WAIT},
+};
 use identity::outbox::OutboxSealer;
 use messaging::{MailClient, texts::MailTexts};
 #[cfg(feature = "lambda")]
@@ -23,13 +26,6 @@ pub const STREAM_LISTS: &[DueList] = &[DueList::Outbox, DueList::Single, DueList
 
 /// Messages that are fetched at once.
 const FETCH_SIZE: u16 = 20;
-/// How far ahead a single text message, or a mail of a sweep, may take a slot: twice as far as messages of batches, which
-/// so leave one for it, and half as far as a mail of the stream.
-const MAX_SLOT_WAIT: Duration = Duration::from_secs(1);
-
-/// How often a sweep looks for codes while it sends what waits for its turn.
-const CODES_PAUSE: Duration = Duration::from_secs(1);
-
 /// The state of the function. Clones share it.
 #[derive(Clone)]
 pub struct Dispatcher(Arc<Services>);
@@ -127,13 +123,13 @@ impl Dispatcher {
 }
 
 impl Deliver for Dispatcher {
-    const MAX_SLOT_WAIT: Duration = MAX_SLOT_WAIT;
+    const MAX_SLOT_WAIT: Duration = SINGLE_WAIT;
 
     async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
         let sender = &self.0.sender;
         match sender.queued(what).await? {
             None => Ok(()),
-            Some(OutboundMessage::Sms(sms)) => sender.send_sms(sms, MAX_SLOT_WAIT, slot).await,
+            Some(OutboundMessage::Sms(sms)) => sender.send_sms(sms, SINGLE_WAIT, slot).await,
             Some(OutboundMessage::OutboxMessage(message)) => {
                 self.deliver_outbox_message(what, &message, slot).await
             }

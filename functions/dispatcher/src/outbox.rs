@@ -1,7 +1,5 @@
 //! Delivery of one message of the service: a code or a notification, by mail or as a text message.
 
-use std::time::Duration;
-
 use background::{SendOutcome, TextMessage};
 use domain::{
     E164, Email, Instant, Language, Recipient,
@@ -10,6 +8,7 @@ use domain::{
     mail_stop::StopCause,
     outbox::{AccountEvent, Notification, OutboxItem, OutboxMessage},
     sms::Type,
+    times::{CODE_WAIT, MAIL_WAIT, OLD_MAIL_WAIT},
     user::User,
 };
 use messaging::texts;
@@ -18,14 +17,6 @@ use store::{Counter, Outbound, StoreError};
 use tokio::time::sleep;
 
 use crate::{Dispatcher, Services};
-
-/// Maximum time until the slot that a code may reserve: twice as far as other text messages, which always leave one.
-const MAX_CODE_SLOT_WAIT: Duration = Duration::from_secs(2);
-/// How long after it was queued a mail in numbers may wait for a slot in the stream, which has codes behind it. Later ones
-/// are left to the sweep, so that however many there are, they delay no code for longer.
-const MAX_MAIL_WAIT: Duration = Duration::from_secs(2);
-/// A mail that is older takes a slot only if it is free within this time.
-const MIN_MAIL_WAIT: Duration = Duration::from_millis(20);
 
 /// What to do with a message.
 enum Plan {
@@ -64,8 +55,8 @@ impl Dispatcher {
             .into());
         };
         if let Notification::Registration(_) = content.notification {
-            let fresh = message.created_at.after(MAX_MAIL_WAIT).since(clock.now());
-            let taken = rate.slot_in_time(slot.take(), fresh.max(MIN_MAIL_WAIT)).await?;
+            let fresh = message.created_at.after(MAIL_WAIT).since(clock.now());
+            let taken = rate.slot_in_time(slot.take(), fresh.max(OLD_MAIL_WAIT)).await?;
             let Some(at) = taken else { return Ok(()) };
             // Before the plan, which reads whether it is still to be sent.
             sleep(at.since(clock.now())).await;
@@ -140,7 +131,7 @@ impl Dispatcher {
                     text,
                     kind: Type::Transactional,
                     sender: None,
-                    max_wait: MAX_CODE_SLOT_WAIT,
+                    max_wait: CODE_WAIT,
                     limit: None,
                 }),
                 None => {

@@ -6,8 +6,11 @@ use std::{
     time::Duration,
 };
 
-use background::{AT_ONCE, Deliver, SWEEP_TIME};
-use domain::Instant;
+use background::{AT_ONCE, Deliver};
+use domain::{
+    Instant,
+    times::{BATCH_WAIT, SWEEP_TIME, WORK_RETRY},
+};
 use futures_util::{StreamExt, future::join_all, stream};
 use identity::random;
 use runtime::Error;
@@ -23,11 +26,6 @@ const MAX_PAGES: usize = 10;
 /// Messages that are fetched at once: one for each sender, because others may be sent by concurrent sweeps while these
 /// wait for their slots.
 const FETCH_SIZE: u16 = 8;
-/// How far ahead a message may take a slot. A block of slots ends half a second later, when a single message or a code
-/// still finds one.
-const MAX_SLOT_WAIT: Duration = Duration::from_millis(500);
-/// Delay before failed work is retried.
-const RETRY_DELAY: Duration = Duration::from_secs(60);
 
 impl Worker {
     /// Performs work that is due, until there is none or the limits of one sweep are reached.
@@ -100,18 +98,18 @@ impl Worker {
         };
         let work = background::perform(&due.pk, &due.request_id, self.perform(list, &due.pk));
         if let Err(failure) = work.await {
-            self.0.due.postpone(due, &failure, RETRY_DELAY).await;
+            self.0.due.postpone(due, &failure, WORK_RETRY).await;
         }
     }
 }
 
 impl Deliver for Worker {
-    const MAX_SLOT_WAIT: Duration = MAX_SLOT_WAIT;
+    const MAX_SLOT_WAIT: Duration = BATCH_WAIT;
 
     async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
         let sender = &self.0.sender;
         match sender.queued(what).await? {
-            Some(OutboundMessage::Sms(sms)) => sender.send_sms(sms, MAX_SLOT_WAIT, slot).await,
+            Some(OutboundMessage::Sms(sms)) => sender.send_sms(sms, BATCH_WAIT, slot).await,
             // The dispatcher sends messages of the service.
             Some(OutboundMessage::OutboxMessage(_)) | None => Ok(()),
         }

@@ -2,16 +2,13 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use domain::Instant;
+use domain::{Instant, times::SWEEP_TIME};
 use futures_util::future::join_all;
 use runtime::Error;
 use store::{Due, Outbound};
 use tokio::{sync::Mutex, time::Instant as Monotonic};
 
 use crate::{AT_ONCE, MessageSender, Rate, perform};
-
-/// How long one sweep starts work and sends messages. What is left stays due.
-pub const SWEEP_TIME: Duration = Duration::from_secs(50);
 
 /// A function that sends messages.
 pub trait Deliver: Sync {

@@ -12,7 +12,7 @@ mod outcome;
 mod rate;
 mod sender;
 
-pub use drain::{Deliver, SWEEP_TIME};
+pub use drain::Deliver;
 pub use due::DueWork;
 pub use event::{Event, Handled, LogData, Record, handle_records};
 pub use feedback::MailFeedback;

@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use domain::Instant;
+use domain::{
+    Instant,
+    times::{FIRST_RATE_PAUSE, LATE_WAIT, LATENESS, RATE_PAUSE, RESERVED, STORE_PAUSE},
+};
 use identity::random;
 use runtime::{Clock, ConfigError};
 use store::{Channel, SendingRate, Setup, Slots, Store, StoreError};
@@ -15,23 +18,9 @@ use tokio::{
     time::{Instant as Monotonic, sleep},
 };
 
-/// Delay before slots are requested again after an error.
-const SLOT_RETRY_DELAY: Duration = Duration::from_millis(200);
 /// Most slots that a sweep takes at once. At high rates this keeps the item of the rate from being written for every
 /// message.
 const MAX_BLOCK: u64 = 20;
-/// When no slot is free, a process asks again up to this long after one may be: less than the wait that a message of a
-/// sweep may have, so that a lone process misses no slot.
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// When there is none again, other processes take them. This is up to how long it waits then, so that many processes do
-/// not all ask at once.
-const SLOT_PAUSE: Duration = Duration::from_secs(5);
-/// How long a message whose slot has become too late waits for another one: less than its lease.
-const LATE_WAIT: Duration = Duration::from_secs(2);
-/// A message may be sent this long after its slot, if half an interval is not longer. At most 2 %, or one message, more
-/// than the rate are then sent in a second.
-const MAX_LATENESS: Duration = Duration::from_millis(20);
-
 /// Takes slots, evenly spaced, each for one message.
 pub struct Rate {
     store: Store,
@@ -86,8 +75,9 @@ impl Rate {
                 return Some(slot);
             }
         }
-        let block = (self.rate.per_second / 2).clamp(1, MAX_BLOCK);
-        let mut pause = FIRST_PAUSE;
+        let share = self.rate.per_second * u64::from(RESERVED.subsec_millis()) / 1000;
+        let block = share.clamp(1, MAX_BLOCK);
+        let mut pause = FIRST_RATE_PAUSE;
         while Monotonic::now() < ends {
             let now = self.clock.now();
             let taken = self.store.take_slots(self.rate, block, max_wait, now).await;
@@ -104,11 +94,11 @@ impl Rate {
                 Ok(Slots::NoneBefore(free)) => {
                     let wait = free.since(now) + pause.mul_f64(random_fraction());
                     sleep(wait.min(ends - Monotonic::now())).await;
-                    pause = SLOT_PAUSE;
+                    pause = RATE_PAUSE;
                 }
                 Err(failure) => {
                     tracing::warn!(%failure, "taking slots failed");
-                    sleep(SLOT_RETRY_DELAY).await;
+                    sleep(STORE_PAUSE).await;
                 }
             }
         }
@@ -147,7 +137,7 @@ impl Rate {
     }
 
     fn is_late(&self, slot: Instant) -> bool {
-        self.clock.now() > slot.after(MAX_LATENESS.max(self.interval() / 2))
+        self.clock.now() > slot.after(LATENESS.max(self.interval() / 2))
     }
 
     /// The time between two slots.

@@ -6,7 +6,11 @@ use domain::{
     E164, Instant, UserId, limits,
     outbox::State,
     permissions::Right,
-    sms::{Cause, LIFE, SenderId, Sms, Type},
+    sms::{Cause, SenderId, Sms, Type},
+    times::{
+        CLAIM, FIRST_RETRY, LEASE, LONGEST_RETRY, MESSAGE_RETRY, RECORD_ATTEMPTS, RECORD_PAUSE,
+        STORE_PAUSE, TEXT_LIFE,
+    },
     user::User,
 };
 use messaging::SmsClient;
@@ -19,18 +23,6 @@ use crate::{
     rate::{Rate, random_fraction},
 };
 
-/// Base of the delay before a retry; it doubles with every attempt.
-const BASE_DELAY: Duration = Duration::from_secs(2);
-const MAX_DELAY: Duration = Duration::from_secs(900);
-/// Attempts to record an outcome; with the delays between them, about six seconds in total.
-const RECORD_ATTEMPTS: u32 = 7;
-const RECORD_BASE_DELAY: Duration = Duration::from_millis(50);
-/// How long a message is leased to the process that is about to send it.
-const LEASE: Duration = Duration::from_secs(5);
-/// Delay before the next message after one could not be leased.
-const LEASE_RETRY_DELAY: Duration = Duration::from_millis(200);
-/// Delay before failed work of a message is retried.
-const RETRY_DELAY: Duration = Duration::from_secs(10);
 /// The metric of messages whose delivery is unknown.
 const UNKNOWN: &str = "UnknownMessages";
 
@@ -83,7 +75,7 @@ impl MessageSender {
             due: DueWork::new(setup),
             sms: SmsClient::new(&setup.aws),
             clock: setup.clock.clone(),
-            claim: setup.settings.seconds("SMS_CLAIM_SECONDS", 300)?,
+            claim: setup.settings.seconds("SMS_CLAIM_SECONDS", CLAIM.as_secs())?,
             rate: Rate::of_texts(setup)?,
         })
     }
@@ -232,7 +224,7 @@ impl MessageSender {
         Ok(claimed.map(|claimed| Claim {
             attempts: claimed.attempts,
             what,
-            expires_at: expires_at.unwrap_or_else(|| claimed.tried_at.after(LIFE)),
+            expires_at: expires_at.unwrap_or_else(|| claimed.tried_at.after(TEXT_LIFE)),
         }))
     }
 
@@ -298,7 +290,7 @@ impl MessageSender {
                     tracing::warn!(%failure, %what, "leasing a message failed");
                 }
                 // The store may be throttling.
-                sleep(LEASE_RETRY_DELAY).await;
+                sleep(STORE_PAUSE).await;
                 None
             }
         }
@@ -306,7 +298,7 @@ impl MessageSender {
 
     /// Postpones the message of `due`, whose delivery failed with `failure`.
     pub(crate) async fn postpone(&self, due: &Due, failure: &Error) {
-        self.due.postpone(due, failure, RETRY_DELAY).await
+        self.due.postpone(due, failure, MESSAGE_RETRY).await
     }
 }
 
@@ -320,7 +312,7 @@ where
         match record().await {
             Err(error) if attempt < RECORD_ATTEMPTS => {
                 tracing::warn!(%what, failure = %error, "recording the outcome of a message failed");
-                sleep(RECORD_BASE_DELAY * 2_u32.pow(attempt)).await;
+                sleep(RECORD_PAUSE * 2_u32.pow(attempt - 1)).await;
                 attempt += 1;
             }
             recorded => return recorded,
@@ -328,9 +320,10 @@ where
     }
 }
 
-/// Exponential backoff with full jitter, 1 second at least and [`MAX_DELAY`] at most
+/// Exponential backoff with full jitter, 1 second at least and [`LONGEST_RETRY`] at most
 /// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
 fn delay(attempts: u32) -> Duration {
-    let longest = BASE_DELAY.saturating_mul(2_u32.saturating_pow(attempts.min(20))).min(MAX_DELAY);
+    let factor = 2_u32.saturating_pow(attempts.saturating_sub(1));
+    let longest = FIRST_RETRY.saturating_mul(factor).min(LONGEST_RETRY);
     longest.mul_f64(random_fraction()).max(Duration::from_secs(1))
 }

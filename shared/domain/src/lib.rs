@@ -19,7 +19,7 @@ pub use accounts::{
     session, user,
 };
 pub use courses::{course, question};
-pub use messages::{batch, mail_stop, outbox, segments, sms, template};
+pub use messages::{batch, mail_stop, outbox, segments, sms, template, times};
 use values::{choice, constraint, instant, price, text};
 pub use values::{
     constraint::{Constrained, Constraint, Hint, Unit},

@@ -6,3 +6,4 @@ pub mod outbox;
 pub mod segments;
 pub mod sms;
 pub mod template;
+pub mod times;

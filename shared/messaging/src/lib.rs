@@ -3,7 +3,7 @@
 
 pub mod texts;
 
-use std::{error::Error, fmt, time::Duration};
+use std::{error::Error, fmt};
 
 use aws_sdk_sesv2::types::{
     Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag,
@@ -16,13 +16,11 @@ use aws_sdk_sns::{
 use domain::{
     E164, Email, UserId,
     sms::{SenderId, Type},
+    times::CARRIER_TIMEOUT,
 };
 use runtime::{Aws, cause, is_connect_error};
 
 use crate::texts::Mail;
-
-/// The time-out of one request. After it, whether the carrier accepted the message is unknown.
-pub const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a message was not sent, or may not have been sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,7 +187,10 @@ impl SmsClient {
 /// What is not set here comes from [`Aws::sdk`]: attempts of less than a second. An answer that comes later would leave a
 /// message `UNKNOWN` that was sent, or refused.
 fn timeouts() -> TimeoutConfig {
-    TimeoutConfig::builder().operation_attempt_timeout(TIMEOUT).operation_timeout(TIMEOUT).build()
+    TimeoutConfig::builder()
+        .operation_attempt_timeout(CARRIER_TIMEOUT)
+        .operation_timeout(CARRIER_TIMEOUT)
+        .build()
 }
 
 fn attribute(value: &str) -> Result<MessageAttributeValue, BuildError> {

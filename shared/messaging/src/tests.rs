@@ -31,8 +31,8 @@ fn attempt_has_as_much_time_as_the_whole_call() {
     let of_mails = mails.config().timeout_config();
     for timeouts in [of_mails, texts.config().timeout_config()] {
         let timeouts = timeouts.unwrap();
-        assert_eq!(timeouts.operation_attempt_timeout(), Some(TIMEOUT));
-        assert_eq!(timeouts.operation_timeout(), Some(TIMEOUT));
+        assert_eq!(timeouts.operation_attempt_timeout(), Some(CARRIER_TIMEOUT));
+        assert_eq!(timeouts.operation_timeout(), Some(CARRIER_TIMEOUT));
     }
 }
 

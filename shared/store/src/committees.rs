@@ -1,11 +1,11 @@
 //! Committees: their items and their alphabetical list.
 
-use domain::{CommitteeId, Instant, committee::Committee, user::User};
+use domain::{CommitteeId, Instant, committee::Committee, times::SWEEP_DELAY, user::User};
 use serde::Deserialize;
 
 use crate::{
     Page, Part, Store, StoreError, Transaction,
-    keys::{self, DueList, SWEEP_DELAY},
+    keys::{self, DueList},
     table::{ListedItem, Order, due, text},
     write::Write,
 };

@@ -8,13 +8,14 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{
     CommitteeId, CourseId, UserId,
     course::{Course, CourseDetails, CourseState, CourseSummary},
+    times::SWEEP_DELAY,
 };
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Page, Part, Store, StoreError, Transaction,
-    keys::{self, DueList, IndexKey, SWEEP_DELAY},
+    keys::{self, DueList, IndexKey},
     table::{Item, Order, due},
     write::Write,
 };

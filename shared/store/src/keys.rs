@@ -161,8 +161,6 @@ mod items;
 mod lists;
 mod schema;
 
-use std::time::Duration;
-
 use data_encoding::HEXLOWER;
 use domain::{CommitteeId, folded};
 pub use due_lists::DueList;
@@ -180,9 +178,6 @@ pub struct Key {
     pub(crate) pk: String,
     pub(crate) sk: String,
 }
-
-/// How long after the write the sweep picks up work that the stream has not handled.
-pub(crate) const SWEEP_DELAY: Duration = Duration::from_secs(60);
 
 /// `text`, folded (lower case, no diacritics) and cut to 120 bytes to fit into a sort key (1,024 bytes) and a cursor
 /// (512).

@@ -12,10 +12,6 @@ use crate::{
     text::as_str,
 };
 
-/// How long sending is retried after the first attempt before the message fails. Until then a message waits for its
-/// turn, however long that takes.
-pub const LIFE: Duration = Duration::from_secs(86_400);
-
 /// How long messages and batches are kept.
 pub const RETENTION: Duration = Duration::from_secs(400 * 86_400);
 
@@ -46,7 +42,7 @@ choice! {
         OptedOut "RECIPIENT_OPTED_OUT"
         /// The carrier rejected the message permanently.
         CarrierRefused "CARRIER_REFUSED"
-        /// The carrier did not accept it within [`LIFE`] of the first attempt, or its text was deleted before its turn.
+        /// The carrier did not accept it within [`TEXT_LIFE`](crate::times::TEXT_LIFE) of the first attempt, or its text was deleted before its turn.
         Expired "EXPIRED"
         /// The sender's account was deactivated or erased before the message was sent.
         SenderClosed "SENDER_CLOSED"

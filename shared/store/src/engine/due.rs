@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use domain::Instant;
+use domain::{
+    Instant,
+    times::{DEAD_AFTER, SERIES_GAP},
+};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use serde_dynamo::from_items;
@@ -16,10 +19,6 @@ use crate::{
 
 /// Shards that are read at once: more would open a connection each, and a sweep reads several kinds at once.
 const CONCURRENT_READS: usize = 4;
-/// Failures further apart than this do not belong to one series: the work succeeded in between.
-const SERIES_GAP: Duration = Duration::from_secs(3600);
-/// Work that has failed for this long becomes a dead letter.
-const MAX_RETRY_TIME: Duration = Duration::from_secs(86_400);
 
 /// A piece of pending work: an item in the index `due`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -133,7 +132,7 @@ impl Store {
             .number(":later", later)
             .text(":cause", cause);
         if let Some(FailedItem { failed }) = self.update_item(further).await? {
-            if now.since(failed.since) >= MAX_RETRY_TIME {
+            if now.since(failed.since) >= DEAD_AFTER {
                 let move_to_dead = self
                     .due_update(&Due { due_at: later, ..due.clone() }, "dueAt = :at")
                     .expression("SET duePk = :dead, dueAt = :now")

@@ -7,22 +7,17 @@ use domain::{
     Instant, SmsId,
     outbox::{OutboxItem, State},
     sms::{Cause, Sms},
+    times::{MAIL_SWEEP_DELAY, OUTBOX_RETENTION, SWEEP_DELAY},
 };
 use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::{
     Due, Part, Store, StoreError, Transaction,
-    keys::{self, DueList, Key, SWEEP_DELAY},
+    keys::{self, DueList, Key},
     table::{ListedItem, due},
     write::Write,
 };
-
-/// How long an outbox message is kept after its delivery ended.
-const RETENTION: Duration = Duration::from_secs(30 * 86_400);
-
-/// How long the stream alone may send a mail that waits for its turn: longer than the mail waits there for a slot.
-const TURN_DELAY: Duration = Duration::from_secs(5);
 
 /// The id of a message to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +98,7 @@ impl Transaction {
 
     /// Queues `message`, a mail of which one event may cause thousands: it waits for its turn.
     pub fn send_in_turn(&mut self, message: &OutboxItem) {
-        self.queue(message, DueList::Mails, TURN_DELAY)
+        self.queue(message, DueList::Mails, MAIL_SWEEP_DELAY)
     }
 
     fn queue(&mut self, message: &OutboxItem, list: DueList, delay: Duration) {
@@ -203,7 +198,7 @@ impl Store {
                 "SET card.#status = :after, card.updatedAt = :now, card.failure = :cause, #ttl = if_not_exists(#ttl, :ttl) \
                  REMOVE card.sealed, duePk, dueAt",
             )
-            .expiring(now.after(RETENTION))
+            .expiring(now.after(OUTBOX_RETENTION))
             .value(":after", &state)
             .value(":cause", &cause);
         self.apply(update).await

@@ -1,10 +1,10 @@
 //! Daily quotas: text messages of a user and of a committee, and bytes of a user's files.
 
-use domain::{CommitteeId, Instant, UserId};
+use domain::{CommitteeId, Instant, UserId, times::SWEEP_DELAY};
 
 use crate::{
     Store, StoreError,
-    keys::{self, Key, SWEEP_DELAY},
+    keys::{self, Key},
     write::Write,
 };
 

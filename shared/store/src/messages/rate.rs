@@ -3,15 +3,11 @@
 
 use std::time::Duration;
 
-use domain::Instant;
+use domain::{Instant, times::CLOCK_SKEW};
 use serde::Deserialize;
 use serde_dynamo::from_item;
 
 use crate::{Store, StoreError, keys, write::Write};
-
-/// A next slot later than this after the longest wait was written by a process whose clock is ahead. The sequence
-/// then starts again at `now`: the rate may double until the clocks agree, but messages are not delayed.
-const MAX_CLOCK_SKEW: Duration = Duration::from_secs(10);
 
 /// What has a sending rate of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +72,7 @@ impl Store {
         let (present, latest, too_far) = (
             microseconds(now),
             microseconds(now.after(max_wait)),
-            microseconds(now.after(max_wait + MAX_CLOCK_SKEW)),
+            microseconds(now.after(max_wait + CLOCK_SKEW)),
         );
         let key = keys::rate(rate.channel.name());
         let next = Write::at(&key)

@@ -2,16 +2,11 @@
 //! item of that id has the message, written by its sender, and the receipt. They are written in either order; the second
 //! writer ends the message. A message whose outcome is unknown has no such id: its receipt is kept and changes nothing.
 
-use std::time::Duration;
-
-use domain::{Instant, outbox::State, sms::Receipt};
+use domain::{Instant, outbox::State, sms::Receipt, times::RECEIPT_RETENTION};
 use serde::Deserialize;
 
 use crate::{Outbound, Store, StoreError, keys, write::Write};
 
-/// How long a receipt can be matched with its message. Receipts take up to 72 hours
-/// (<https://repost.aws/knowledge-center/monitor-sns-texts-cloudwatch>).
-const MATCHING_TIME: Duration = Duration::from_secs(4 * 86_400);
 /// What is known under an id of the carrier.
 #[derive(Deserialize)]
 struct Known {
@@ -32,7 +27,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let link = Write::at(&keys::receipt(message_id))
             .expression("SET messagePk = if_not_exists(messagePk, :pk), #ttl = :ttl")
-            .expiring(now.after(MATCHING_TIME))
+            .expiring(now.after(RECEIPT_RETENTION))
             .text(":pk", &what.key().pk);
         if let Some(known) = self.update_item::<Known>(link).await? {
             self.end_delivery(known, now).await?;
@@ -50,7 +45,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let put = Write::at(&keys::receipt(message_id))
             .expression("SET receipt = if_not_exists(receipt, :receipt), #ttl = :ttl")
-            .expiring(now.after(MATCHING_TIME))
+            .expiring(now.after(RECEIPT_RETENTION))
             .value(":receipt", receipt);
         if let Some(known) = self.update_item::<Known>(put).await? {
             self.end_delivery(known, now).await?;

@@ -7,18 +7,18 @@ use domain::{
     BatchId, Instant, SmsId, UserId,
     batch::{Batch, Chunk, Progress},
     sms::{RETENTION, Sms, Text},
+    times::{SWEEP_DELAY, TEXT_RETENTION},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
-    keys::{self, DueList, IndexKey, Key, SWEEP_DELAY},
+    keys::{self, DueList, IndexKey, Key},
     outbox::Status,
     table::{ListedItem, Order, due, ttl},
     write::Write,
 };
 
-const TEXT_RETENTION: Duration = Duration::from_secs(90 * 86_400);
 /// Messages of a batch that one query reads to count them.
 const COUNT_PAGE: u16 = 1000;
 

@@ -3,9 +3,7 @@
 //! Each message gets a place in one order; the places of a committee follow one another, beginning at the place that is
 //! being served.
 
-use std::time::Duration;
-
-use domain::{CommitteeId, Instant};
+use domain::{CommitteeId, Instant, times::TURN_RETENTION};
 use serde::Deserialize;
 
 use crate::{
@@ -13,9 +11,6 @@ use crate::{
     keys::{self, DueList},
     write::Write,
 };
-
-/// How long the next place of a committee is kept after its last batch: longer than any queue.
-const RETENTION: Duration = Duration::from_secs(30 * 86_400);
 
 #[derive(Deserialize)]
 struct NextPlace {
@@ -43,7 +38,7 @@ impl Store {
             Write::at(&key)
                 .when(condition)
                 .expression(format!("SET nextAt = {next}, #ttl = :ttl"))
-                .expiring(now.after(RETENTION))
+                .expiring(now.after(TURN_RETENTION))
                 .number(":start", start)
                 .number(":count", count)
         };

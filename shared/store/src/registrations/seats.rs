@@ -13,11 +13,12 @@ use domain::{
         RegistrationState::{Confirmed, Pending, Waitlisted},
         Seats,
     },
+    times::SWEEP_DELAY,
 };
 
 use crate::{
     Part, Store, StoreError, Transaction,
-    keys::{self, DueList, SWEEP_DELAY},
+    keys::{self, DueList},
     meter::request_id,
     table::number,
     write::Write,
