@@ -88,7 +88,7 @@ impl World {
         all.with_new_keys()
             .with_endpoints_of(&cloud)
             .set("PUBLIC_URL", "https://front.example.org");
-        // High, so that no test waits for a sending slot.
+        // High, so that no test waits for a send time.
         all.set("SMS_RATE_PER_SECOND", "100000");
         all.set("MAIL_RATE_PER_SECOND", "100000");
         for (name, value) in settings {

@@ -15,7 +15,7 @@ use messaging::{MailClient, texts::MailTexts};
 #[cfg(feature = "lambda")]
 use runtime::Settings;
 use runtime::{Clock, ConfigError, Error, Key};
-use store::{Outbound, OutboundMessage, Setup, Store, keys::DueList};
+use store::{Channel, Outbound, OutboundMessage, Setup, Store, keys::DueList};
 use tokio::{sync::Notify, time::timeout};
 
 /// The secret keys that this function reads from SSM.
@@ -72,7 +72,7 @@ impl Dispatcher {
                 mail_from.to_owned(),
                 configuration_set.map(str::to_owned),
             ),
-            rate: Rate::of_mails(setup)?,
+            rate: Rate::new(setup, Channel::Mails)?,
             clock: setup.clock.clone(),
             texts: MailTexts {
                 public_url: public_url.trim_end_matches('/').to_owned(),
@@ -123,15 +123,15 @@ impl Dispatcher {
 }
 
 impl Deliver for Dispatcher {
-    const MAX_SLOT_WAIT: Duration = SINGLE_WAIT;
+    const MAX_WAIT: Duration = SINGLE_WAIT;
 
-    async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
+    async fn deliver(&self, what: Outbound, reserved: &mut Option<Instant>) -> Result<(), Error> {
         let sender = &self.0.sender;
         match sender.queued(what).await? {
             None => Ok(()),
-            Some(OutboundMessage::Sms(sms)) => sender.send_sms(sms, SINGLE_WAIT, slot).await,
+            Some(OutboundMessage::Sms(sms)) => sender.send_sms(sms, reserved).await,
             Some(OutboundMessage::OutboxMessage(message)) => {
-                self.deliver_outbox_message(what, &message, slot).await
+                self.deliver_outbox_message(what, &message, reserved).await
             }
         }
     }

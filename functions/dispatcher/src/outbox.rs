@@ -14,7 +14,6 @@ use domain::{
 use messaging::texts;
 use runtime::Error;
 use store::{Counter, Outbound, StoreError};
-use tokio::time::sleep;
 
 use crate::{Dispatcher, Services};
 
@@ -35,12 +34,12 @@ enum Plan {
 
 impl Dispatcher {
     /// Sends `message`, whose id is `what`, unless another process sends or has sent it; a text message or a mail in numbers
-    /// at `slot` or at the next free slot.
+    /// at `reserved` or at the next free send time.
     pub(crate) async fn deliver_outbox_message(
         &self,
         what: Outbound,
         message: &OutboxItem,
-        slot: &mut Option<Instant>,
+        reserved: &mut Option<Instant>,
     ) -> Result<(), Error> {
         let Services { sender, mails, clock, outbox, rate, texts, .. } = &*self.0;
         let expires_at = Some(message.expires_at);
@@ -56,15 +55,15 @@ impl Dispatcher {
         };
         if let Notification::Registration(_) = content.notification {
             let fresh = message.created_at.after(MAIL_WAIT).since(clock.now());
-            let taken = rate.slot_in_time(slot.take(), fresh.max(OLD_MAIL_WAIT)).await?;
-            let Some(at) = taken else { return Ok(()) };
             // Before the plan, which reads whether it is still to be sent.
-            sleep(at.since(clock.now())).await;
+            if !rate.wait(reserved.take(), fresh.max(OLD_MAIL_WAIT)).await? {
+                return Ok(());
+            }
         }
         let plan = self.plan(content).await?;
         let (to, mut message, place, limit) = match plan {
             Plan::Skip(outcome) => return sender.skip(what, expires_at, outcome).await,
-            Plan::Text(text) => return sender.send_text(what, expires_at, &text, slot).await,
+            Plan::Text(text) => return sender.send_text(what, expires_at, &text, reserved).await,
             Plan::Mail { to, message, place, limit } => (to, message, place, limit),
         };
         let Some(claim) = sender.claim(what, expires_at).await? else {

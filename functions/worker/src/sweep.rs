@@ -24,7 +24,7 @@ const PAGE: u16 = 100;
 /// Maximum number of pages per kind and sweep.
 const MAX_PAGES: usize = 10;
 /// Messages that are fetched at once: one for each sender, because others may be sent by concurrent sweeps while these
-/// wait for their slots.
+/// wait for their send times.
 const FETCH_SIZE: u16 = 8;
 
 impl Worker {
@@ -104,12 +104,12 @@ impl Worker {
 }
 
 impl Deliver for Worker {
-    const MAX_SLOT_WAIT: Duration = BATCH_WAIT;
+    const MAX_WAIT: Duration = BATCH_WAIT;
 
-    async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
+    async fn deliver(&self, what: Outbound, reserved: &mut Option<Instant>) -> Result<(), Error> {
         let sender = &self.0.sender;
         match sender.queued(what).await? {
-            Some(OutboundMessage::Sms(sms)) => sender.send_sms(sms, BATCH_WAIT, slot).await,
+            Some(OutboundMessage::Sms(sms)) => sender.send_sms(sms, reserved).await,
             // The dispatcher sends messages of the service.
             Some(OutboundMessage::OutboxMessage(_)) | None => Ok(()),
         }

@@ -12,21 +12,21 @@ use crate::{AT_ONCE, MessageSender, Rate, perform};
 
 /// A function that sends messages.
 pub trait Deliver: Sync {
-    /// How far ahead a message of its sweeps may take a slot.
-    const MAX_SLOT_WAIT: Duration;
+    /// How far ahead a message of its sweeps may reserve a send time.
+    const MAX_WAIT: Duration;
 
-    /// Sends the message `what` unless another process sends or has sent it. One that has a rate is sent at `slot`, which it
-    /// takes out of the option, or at the next free slot.
+    /// Sends the message `what` unless another process sends or has sent it. One that has a rate is sent at `reserved`, which it
+    /// takes out of the option, or at the next free send time.
     fn deliver(
         &self,
         what: Outbound,
-        slot: &mut Option<Instant>,
+        reserved: &mut Option<Instant>,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
 impl MessageSender {
     /// Sends messages by `function`, several at once, until none is due or 50 seconds have passed. `fetch` reads the next
-    /// ones, the one to send first at the beginning. All take slots of `rate`, if there is one.
+    /// ones, the one to send first at the beginning. All reserve send times of `rate`, if there is one.
     pub async fn drain<F: Future<Output = Vec<Due>>>(
         &self,
         function: &impl Deliver,
@@ -48,21 +48,21 @@ impl MessageSender {
         rate: Option<&Rate>,
         queue: &Queue<impl Fn() -> F>,
     ) {
-        let mut slot = None;
+        let mut reserved = None;
         while let Some(due) = queue.next().await {
             let Some(what) = Outbound::of(&due.pk) else {
                 continue;
             };
-            // A slot that was not used is kept for the next message.
-            if let Some(rate) = rate.filter(|_| slot.is_none()) {
-                slot = rate.wait_for_slot(D::MAX_SLOT_WAIT, queue.ends).await;
-                if slot.is_none() {
+            // A send time that was not used is kept for the next message.
+            if let Some(rate) = rate.filter(|_| reserved.is_none()) {
+                reserved = rate.reserve(D::MAX_WAIT, queue.ends).await;
+                if reserved.is_none() {
                     return;
                 }
             }
             if let Some(due) = self.lease(&due).await
                 && let Err(failure) = {
-                    let work = function.deliver(what, &mut slot);
+                    let work = function.deliver(what, &mut reserved);
                     perform(&due.pk, &due.request_id, work).await
                 }
             {

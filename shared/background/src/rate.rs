@@ -1,4 +1,4 @@
-//! The rates of text messages and of mails in numbers: slots that all processes reserve in the store.
+//! The rates of text messages and of mails in numbers: send times that all processes reserve in the store.
 
 use std::{
     collections::VecDeque,
@@ -12,92 +12,81 @@ use domain::{
 };
 use identity::random;
 use runtime::{Clock, ConfigError};
-use store::{Channel, SendingRate, Setup, Slots, Store, StoreError};
+use store::{Channel, SendTimes, SendingRate, Setup, Store, StoreError};
 use tokio::{
     sync::Mutex,
     time::{Instant as Monotonic, sleep},
 };
 
-/// Most slots that a sweep takes at once. At high rates this keeps the item of the rate from being written for every
+/// Most send times that a sweep reserves at once. At high rates this keeps the item of the rate from being written for every
 /// message.
-const MAX_BLOCK: u64 = 20;
-/// Takes slots, evenly spaced, each for one message.
+const MAX_RESERVED: u64 = 20;
+
+/// Reserves send times, evenly spaced, each for one message.
 pub struct Rate {
     store: Store,
     clock: Clock,
     rate: SendingRate,
-    /// The slots that this process has taken for its sweeps and not used yet. Locked while some are requested, so that
-    /// the tasks of this process do not compete for slots.
-    slots: Mutex<VecDeque<Instant>>,
-    /// In Unix milliseconds, the next slot when none was free: until then the store is not asked for an earlier one.
+    /// The send times that this process has reserved for its sweeps and not used yet. Locked while some are reserved, so that
+    /// the tasks of this process do not compete for them.
+    reserved: Mutex<VecDeque<Instant>>,
+    /// In Unix milliseconds, the next send time when none was free: until then the store is not asked for an earlier one.
     next: AtomicI64,
 }
 
 impl Rate {
-    /// That of text messages, by the setting `SMS_RATE_PER_SECOND` (default 10).
+    /// The rate of `channel`, by the setting `SMS_RATE_PER_SECOND` or `MAIL_RATE_PER_SECOND` (default 10).
     ///
     /// # Errors
-    /// It is invalid.
-    pub fn of_texts(setup: &Setup) -> Result<Self, ConfigError> {
-        let per_second = setup.settings.number("SMS_RATE_PER_SECOND", 10)?;
-        Ok(Self::new(setup, SendingRate { channel: Channel::Texts, per_second }))
-    }
-
-    /// That of mails in numbers, by the setting `MAIL_RATE_PER_SECOND` (default 10).
-    ///
-    /// # Errors
-    /// It is invalid.
-    pub fn of_mails(setup: &Setup) -> Result<Self, ConfigError> {
-        let per_second = setup.settings.number("MAIL_RATE_PER_SECOND", 10)?;
-        Ok(Self::new(setup, SendingRate { channel: Channel::Mails, per_second }))
-    }
-
-    fn new(setup: &Setup, rate: SendingRate) -> Self {
-        Self {
+    /// The setting is invalid.
+    pub fn new(setup: &Setup, channel: Channel) -> Result<Self, ConfigError> {
+        let setting = match channel {
+            Channel::Texts => "SMS_RATE_PER_SECOND",
+            Channel::Mails => "MAIL_RATE_PER_SECOND",
+        };
+        let per_second = setup.settings.number(setting, 10)?;
+        Ok(Self {
             store: setup.store.clone(),
             clock: setup.clock.clone(),
-            rate,
-            slots: Mutex::default(),
+            rate: SendingRate { channel, per_second },
+            reserved: Mutex::default(),
             next: AtomicI64::default(),
-        }
+        })
     }
 
-    /// The next of the slots that this process has taken, or of up to half a second's worth that it takes together, the
+    /// The next send time that this process has reserved, or of up to half a second's worth that it reserves together, the
     /// first at most `max_wait` ahead. Waits until one is free; `None` when that is after `ends`.
-    pub(crate) async fn wait_for_slot(
-        &self,
-        max_wait: Duration,
-        ends: Monotonic,
-    ) -> Option<Instant> {
-        let mut slots = self.slots.lock().await;
-        while let Some(slot) = slots.pop_front() {
-            if !self.is_late(slot) {
-                return Some(slot);
+    pub(crate) async fn reserve(&self, max_wait: Duration, ends: Monotonic) -> Option<Instant> {
+        let mut reserved = self.reserved.lock().await;
+        while let Some(time) = reserved.pop_front() {
+            if !self.is_late(time) {
+                return Some(time);
             }
         }
         let share = self.rate.per_second * u64::from(RESERVED.subsec_millis()) / 1000;
-        let block = share.clamp(1, MAX_BLOCK);
+        let count = share.clamp(1, MAX_RESERVED);
         let mut pause = FIRST_RATE_PAUSE;
         while Monotonic::now() < ends {
             let now = self.clock.now();
-            let taken = self.store.take_slots(self.rate, block, max_wait, now).await;
-            match taken {
-                Ok(Slots::Taken(starts)) => {
-                    slots.extend(starts);
+            match self.store.reserve_send_times(self.rate, count, max_wait, now).await {
+                Ok(SendTimes::Reserved(times)) => {
+                    reserved.extend(times);
                     // The last one is used even if it is late, so that a slow store does not stop the sending.
-                    while slots.len() > 1 && slots.front().is_some_and(|slot| self.is_late(*slot)) {
-                        slots.pop_front();
+                    while reserved.len() > 1
+                        && reserved.front().is_some_and(|time| self.is_late(*time))
+                    {
+                        reserved.pop_front();
                     }
-                    return slots.pop_front();
+                    return reserved.pop_front();
                 }
-                // Other processes have the next slots and use the following ones as well.
-                Ok(Slots::NoneBefore(free)) => {
+                // Other processes have reserved the next ones and will reserve the following ones as well.
+                Ok(SendTimes::NoneBefore(free)) => {
                     let wait = free.since(now) + pause.mul_f64(random_fraction());
                     sleep(wait.min(ends - Monotonic::now())).await;
                     pause = RATE_PAUSE;
                 }
                 Err(failure) => {
-                    tracing::warn!(%failure, "taking slots failed");
+                    tracing::warn!(%failure, "reserving send times failed");
                     sleep(STORE_PAUSE).await;
                 }
             }
@@ -105,30 +94,37 @@ impl Rate {
         None
     }
 
-    /// The slot `taken` by a sweep or, if it has become too late, the next one of this process; without one, a new one at
-    /// most `max_wait` ahead. `None` if there is none.
+    /// Waits until a message may be sent: until `reserved`, the send time that a sweep has reserved for it or, if that is too
+    /// late, the next one of this process; without one, until a new one at most `max_wait` ahead. Returns whether there was
+    /// one.
     ///
     /// # Errors
     /// Those of the store.
-    pub async fn slot_in_time(
+    pub async fn wait(
         &self,
-        taken: Option<Instant>,
+        reserved: Option<Instant>,
         max_wait: Duration,
-    ) -> Result<Option<Instant>, StoreError> {
-        if let Some(slot) = taken {
-            return Ok(if self.is_late(slot) {
-                self.wait_for_slot(max_wait, Monotonic::now() + LATE_WAIT).await
-            } else {
-                Some(slot)
-            });
-        }
+    ) -> Result<bool, StoreError> {
+        let time = match reserved {
+            Some(time) if self.is_late(time) => {
+                self.reserve(max_wait, Monotonic::now() + LATE_WAIT).await
+            }
+            Some(time) => Some(time),
+            None => self.reserve_one(max_wait).await?,
+        };
+        let Some(time) = time else { return Ok(false) };
+        sleep(time.since(self.clock.now())).await;
+        Ok(true)
+    }
+
+    async fn reserve_one(&self, max_wait: Duration) -> Result<Option<Instant>, StoreError> {
         let now = self.clock.now();
         if now.after(max_wait).unix_milliseconds() < self.next.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        match self.store.take_slots(self.rate, 1, max_wait, now).await? {
-            Slots::Taken(starts) => Ok(starts.first().copied()),
-            Slots::NoneBefore(free) => {
+        match self.store.reserve_send_times(self.rate, 1, max_wait, now).await? {
+            SendTimes::Reserved(times) => Ok(times.first().copied()),
+            SendTimes::NoneBefore(free) => {
                 let next = free.after(max_wait).unix_milliseconds();
                 self.next.store(next, Ordering::Relaxed);
                 Ok(None)
@@ -136,13 +132,10 @@ impl Rate {
         }
     }
 
-    fn is_late(&self, slot: Instant) -> bool {
-        self.clock.now() > slot.after(LATENESS.max(self.interval() / 2))
-    }
-
-    /// The time between two slots.
-    fn interval(&self) -> Duration {
-        Duration::from_secs(1) / u32::try_from(self.rate.per_second).unwrap_or(u32::MAX).max(1)
+    fn is_late(&self, time: Instant) -> bool {
+        let per_second = u32::try_from(self.rate.per_second).unwrap_or(u32::MAX).max(1);
+        let interval = Duration::from_secs(1) / per_second;
+        self.clock.now() > time.after(LATENESS.max(interval / 2))
     }
 }
 

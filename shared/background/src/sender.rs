@@ -8,14 +8,14 @@ use domain::{
     permissions::Right,
     sms::{Cause, SenderId, Sms, Type},
     times::{
-        CLAIM, FIRST_RETRY, LEASE, LONGEST_RETRY, MESSAGE_RETRY, RECORD_ATTEMPTS, RECORD_PAUSE,
-        STORE_PAUSE, TEXT_LIFE,
+        BATCH_WAIT, CLAIM, FIRST_RETRY, LEASE, LONGEST_RETRY, MESSAGE_RETRY, RECORD_ATTEMPTS,
+        RECORD_PAUSE, SINGLE_WAIT, STORE_PAUSE, TEXT_LIFE,
     },
     user::User,
 };
 use messaging::SmsClient;
 use runtime::{Clock, ConfigError, Error};
-use store::{Counter, Due, Outbound, OutboundMessage, Setup, Store, StoreError};
+use store::{Channel, Counter, Due, Outbound, OutboundMessage, Setup, Store, StoreError};
 use tokio::time::sleep;
 
 use crate::{
@@ -57,7 +57,7 @@ pub struct TextMessage {
     pub kind: Type,
     /// The sender name; `None`: the carrier chooses.
     pub sender: Option<SenderId>,
-    /// Maximum time until the slot that it may reserve.
+    /// How far ahead it may reserve a send time.
     pub max_wait: Duration,
     /// Counts the message, once in all its attempts.
     pub limit: Option<Counter>,
@@ -76,7 +76,7 @@ impl MessageSender {
             sms: SmsClient::new(&setup.aws),
             clock: setup.clock.clone(),
             claim: setup.settings.seconds("SMS_CLAIM_SECONDS", CLAIM.as_secs())?,
-            rate: Rate::of_texts(setup)?,
+            rate: Rate::new(setup, Channel::Texts)?,
         })
     }
 
@@ -87,12 +87,7 @@ impl MessageSender {
     }
 
     /// Sends the text message `sms` of a user, as [`send_text`](Self::send_text), if they may still send it.
-    pub async fn send_sms(
-        &self,
-        sms: Sms,
-        max_wait: Duration,
-        slot: &mut Option<Instant>,
-    ) -> Result<(), Error> {
+    pub async fn send_sms(&self, sms: Sms, reserved: &mut Option<Instant>) -> Result<(), Error> {
         let what = Outbound::Sms(sms.sms_id);
         let (refused, has_opted_out, text) = tokio::try_join!(
             self.sender_refused(&sms),
@@ -111,29 +106,28 @@ impl MessageSender {
                     text: text.as_str().to_owned(),
                     kind: sms.sending.r#type,
                     sender: sms.sending.sender_id,
-                    max_wait,
+                    max_wait: if sms.batch_id.is_some() { BATCH_WAIT } else { SINGLE_WAIT },
                 };
-                return self.send_text(what, None, &text, slot).await;
+                return self.send_text(what, None, &text, reserved).await;
             }
         };
         self.skip(what, None, outcome).await
     }
 
-    /// Sends `text` as the message `what` unless another process sends or has sent it: at `slot`, which it takes out of
-    /// the option, or at the next free slot. The message is claimed as late as possible: after a crash before the claim
+    /// Sends `text` as the message `what` unless another process sends or has sent it: at `reserved`, which it takes
+    /// out of the option, or at the next free send time. The message is claimed as late as possible: after a crash before the claim
     /// another process sends it; only a crash between claim and response leaves its delivery unknown.
     pub async fn send_text(
         &self,
         what: Outbound,
         expires_at: Option<Instant>,
         text: &TextMessage,
-        slot: &mut Option<Instant>,
+        reserved: &mut Option<Instant>,
     ) -> Result<(), Error> {
-        match self.rate.slot_in_time(slot.take(), text.max_wait).await? {
-            // Before it is claimed: an error leaves it queued.
-            Some(at) => sleep(at.since(self.clock.now())).await,
+        // Before it is claimed: an error leaves it queued.
+        if !self.rate.wait(reserved.take(), text.max_wait).await? {
             // Later messages, which may be codes, do not wait for this one.
-            None => return Ok(self.store.leave_to_sweep(what, self.clock.now()).await?),
+            return Ok(self.store.leave_to_sweep(what, self.clock.now()).await?);
         }
         let Some(claim) = self.claim(what, expires_at).await? else {
             return Ok(());

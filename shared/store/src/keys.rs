@@ -59,7 +59,7 @@
 //! | `ADMINS` | change of who is a super admin, in a transaction: 2 units | 500 changes, one after the other: transactions conflict here |
 //! | `QUOTA#COMMITTEE#<id>#<day>` | `POST /sms/single`, `POST /sms/bulk`: 1 unit, outside the transaction | 1,000 calls of one committee |
 //! | `QUOTA#USER#<id>#<day>`, `QUOTA#FILES#<id>#<day>` | call: 1 unit, for files 2 in the transaction | 1,000 calls, 500 files of one user |
-//! | `RATE#<channel>` | a block of 20 messages, or a single one: 1 unit, up to 3 at the start of a sequence | 333 blocks, 6,600 messages |
+//! | `RATE#<channel>` | 20 messages of a sweep, or one of the stream: 1 unit, up to 3 at the start of a sequence | 333 writes, 6,600 messages |
 //! | `RECEIPT#<carrier's id>` | a text message and its receipt: 2 units | 500 receipts of one message |
 //! | `SEATS#<course>` | a change of state of a registration, in a transaction: 2 units | some 80 transactions of one course, one after the other: they conflict here. The worker moves 24 people in one. Sixteen items with a share of the seats each would take sixteen times as many |
 //! | the same, number | `POST /registrations/{courseId}`: 1 unit, outside the transaction | 1,000 registrations for one course |
@@ -149,7 +149,7 @@
 //! | claim and outcome of a message | lost response, or the process ends | UNKNOWN: it is never sent twice | `dispatcher.rs::dispatcher_killed_while_sending_leaves_message_unknown` |
 //! | `RECEIPT#` | the receipt comes before the outcome, twice, or in another order | both are written to one item: the second writer sees the other value and ends the message | `sms/receipts.rs::receipt_before_the_outcome_is_not_lost` |
 //! | the same | the process ends before it writes the id | the receipt names no message: it stays SENT, or becomes UNKNOWN | `sms/receipts.rs::receipt_of_a_text_of_unknown_outcome_changes_nothing` |
-//! | `RATE#<channel>` | lost response | the slots are lost; none is given twice | `sms/rate.rs::concurrent_slots_are_evenly_spaced_and_unique` |
+//! | `RATE#<channel>` | lost response | the send times are lost; none is given twice | `sms/rate.rs::concurrent_send_times_are_evenly_spaced_and_unique` |
 //! | `PLACE#<committee>`, after the first of `BULK` | lost response; the index lags behind | places stay empty, or the committee begins a few places earlier or later | `sms/turns.rs::later_committee_takes_every_second_turn` |
 //! | data of an erased user, deleted in steps | a step is repeated, by a late record or after a failure | every write can be repeated; the due time of the step is a condition of the next one | `worker.rs::code_is_sent_within_two_turns_of_its_own_mapping` |
 //! | the same | requests that still run write more | deleted again in a second pass, a minute after the erasure or later | `users/erase.rs::data_written_during_erasure_is_removed_too` |

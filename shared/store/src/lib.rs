@@ -59,7 +59,7 @@ use messages::{outbox, quotas};
 pub use messages::{
     outbox::{Claimed, Outbound, OutboundMessage},
     quotas::{CountedSms, SmsQuota},
-    rate::{Channel, SendingRate, Slots},
+    rate::{Channel, SendTimes, SendingRate},
     sms::chunk_pk,
     sms_lists::Senders,
 };

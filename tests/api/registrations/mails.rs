@@ -126,11 +126,11 @@ async fn ask_for_code(world: &World) -> Email {
 }
 
 #[tokio::test]
-async fn mails_without_a_slot_wait_for_the_sweep_and_codes_do_not() {
+async fn mails_without_a_send_time_wait_for_the_sweep_codes_do_not() {
     let (course, people, owner) = course_with_mails_before_a_code().await;
     let (world, now) = (&course.world, course.world.clock().now());
     let rate = SendingRate { channel: Channel::Mails, per_second: 1 };
-    world.setup().store.take_slots(rate, 8, Duration::ZERO, now).await.unwrap();
+    world.setup().store.reserve_send_times(rate, 8, Duration::ZERO, now).await.unwrap();
     assert_eq!(world.mails(owner.as_str()).await.len(), 1);
     assert_eq!(world.cloud().recorder().mails().len(), 1, "the mails wait");
     world.clock().advance(Duration::from_secs(60));
@@ -141,7 +141,7 @@ async fn mails_without_a_slot_wait_for_the_sweep_and_codes_do_not() {
 }
 
 #[tokio::test]
-async fn mails_that_wait_for_their_slots_in_a_sweep_delay_no_code() {
+async fn mails_that_wait_for_their_send_times_delay_no_code() {
     let (course, ..) = course_with_mails_before_a_code().await;
     let world = &course.world;
     world.clock().advance(Duration::from_secs(60));
@@ -165,7 +165,7 @@ async fn mails_that_wait_for_their_slots_in_a_sweep_delay_no_code() {
 }
 
 #[tokio::test]
-async fn mails_about_registrations_take_slots_of_mails_only() {
+async fn mails_about_registrations_reserve_times_of_mails_only() {
     let course = Course::with(automatic(5, 0)).await;
     let world = &course.world;
     let rates = || {

@@ -484,7 +484,7 @@ async fn messages_do_not_delay_a_code() {
     let to: Vec<Value> = texts(&world).iter().map(|text| text["to"].clone()).collect();
     assert!(
         to.contains(&json!("+21620999999")),
-        "five messages must leave a slot that a code can wait for: {to:?}"
+        "five messages must leave a send time that a code can wait for: {to:?}"
     );
 }
 

@@ -137,7 +137,7 @@ async fn refused_message_is_retried_beside_those_that_wait() {
 }
 
 #[tokio::test]
-async fn single_messages_that_wait_for_their_slots_delay_no_code() {
+async fn single_messages_that_wait_for_send_times_delay_no_code() {
     let world = World::with(&[("SMS_RATE_PER_SECOND", "1")]).await;
     let sender = sender(&world).await;
     for number in numbers(20) {

@@ -236,7 +236,7 @@ impl Injector {
         let any = self.below(self.processes.len());
         let wrong = self.processes.iter().position(|process| process.offset != 0);
         let at = wrong.unwrap_or(any);
-        // A sending process reserves send slots by its own clock, and the others wait until then. Its clock is at most three
+        // A sending process reserves send times by its own clock, and the others wait until then. Its clock is at most three
         // seconds ahead, or nothing would be sent during the run.
         let most = if self.processes[at].role == BACKGROUND { 3_000 } else { 90_000 };
         let ahead = 2_000 + self.below(most - 2_000) as i64;

@@ -124,7 +124,7 @@ async fn run(seed: u64, wanted: u64) -> Result<()> {
 
 /// Restarts the edges without faults and sweeps until nothing is due; returns the number of sweeps.
 async fn recover(world: &World, injector: &mut Injector) -> Result<u32> {
-    // From here on only this process sends: no other one holds a message or a send slot.
+    // From here on only this process sends: no other one holds a message or a send time.
     injector.processes.retain(|process| process.role == EDGE);
     // New processes have no cached state. Their clocks are ahead of every clock that signed a token.
     for process in &mut injector.processes {

@@ -123,7 +123,7 @@ items! {
         Transient "QUOTA#FILES#{id}#{day}" "QUOTA";
     "message with an id of the carrier, and its receipt" receipt(carrier_id: &str)
         Transient "RECEIPT#{carrier_id}" "RECEIPT";
-    "next free slot for a text message or a mail" rate(channel: &str) Transient "RATE#{channel}" "RATE";
+    "next free send time of text messages or of mails" rate(channel: &str) Transient "RATE#{channel}" "RATE";
     "next place of a committee in the order of messages of batches" next_place(id: CommitteeId)
         Transient "PLACE#{id}" "PLACE";
     "idempotent response" idempotency(request: &str = hashed(request))

@@ -1,5 +1,5 @@
-//! The sending rates of text messages and of mails, each shared by all processes: each message takes a slot, and slots
-//! are evenly spaced.
+//! The sending rates of text messages and of mails, each shared by all processes: each message reserves a send time, and
+//! send times are evenly spaced.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub enum Channel {
 pub struct SendingRate {
     /// What is sent.
     pub channel: Channel,
-    /// Slots in a second.
+    /// Send times in a second.
     pub per_second: u64,
 }
 
@@ -37,31 +37,31 @@ impl Channel {
     }
 }
 
-/// What [`Store::take_slots`] found.
+/// What [`Store::reserve_send_times`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Slots {
-    /// The starts of the slots taken.
-    Taken(Vec<Instant>),
-    /// All slots within the longest wait are taken. A call at this time or later may find one.
+pub enum SendTimes {
+    /// These are reserved.
+    Reserved(Vec<Instant>),
+    /// All within the longest wait are reserved. A call at this time or later may find one.
     NoneBefore(Instant),
 }
 
 #[derive(Deserialize, Default)]
-struct NextSlot {
+struct Next {
     #[serde(rename = "nextAt", default)]
     next_at: i64,
 }
 
 impl Store {
-    /// Takes the next `count` slots of `rate`. The first of them is at most `max_wait` after `now`, the others
-    /// follow. No slot is given twice, and unused slots are not saved up. After an error the slots may be lost.
-    pub async fn take_slots(
+    /// Reserves the next `count` send times of `rate`. The first of them is at most `max_wait` after `now`, the others
+    /// follow. None is given twice, and unused ones are not saved up. After an error they may be lost.
+    pub async fn reserve_send_times(
         &self,
         rate: SendingRate,
         count: u64,
         max_wait: Duration,
         now: Instant,
-    ) -> Result<Slots, StoreError> {
+    ) -> Result<SendTimes, StoreError> {
         // In microseconds, because the interval is seldom a whole number of milliseconds.
         let (per_second, count) = (
             i64::try_from(rate.per_second).unwrap_or(i64::MAX).max(1),
@@ -90,19 +90,19 @@ impl Store {
         // Another process may start the sequence between the first two attempts.
         for update in [next.clone(), restart, next] {
             match self.update_or_current(update).await? {
-                Ok(NextSlot { next_at }) => {
-                    let starts = (1..=count).rev().map(|before| next_at - interval * before);
-                    return Ok(Slots::Taken(starts.map(rounded_up).collect()));
+                Ok(Next { next_at }) => {
+                    let times = (1..=count).rev().map(|before| next_at - interval * before);
+                    return Ok(SendTimes::Reserved(times.map(rounded_up).collect()));
                 }
                 Err(current) => {
-                    let NextSlot { next_at } = from_item(current)?;
+                    let Next { next_at } = from_item(current)?;
                     if next_at > latest && next_at <= too_far {
-                        return Ok(Slots::NoneBefore(rounded_up(next_at).before(max_wait)));
+                        return Ok(SendTimes::NoneBefore(rounded_up(next_at).before(max_wait)));
                     }
                 }
             }
         }
-        Ok(Slots::NoneBefore(now))
+        Ok(SendTimes::NoneBefore(now))
     }
 }
 
