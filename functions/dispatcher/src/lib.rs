@@ -89,18 +89,18 @@ impl Dispatcher {
     pub async fn answer(self, event: Event) -> Result<Handled, Error> {
         let Some(records) = event.records else {
             let Services { sender, due, rate, .. } = &*self.0;
-            let drain =
-                |list, rate| sender.drain(&self, rate, move || due.waiting(list, FETCH_SIZE));
+            let sweep =
+                |list, rate| sender.sweep(&self, rate, move || due.waiting(list, FETCH_SIZE));
             let is_over = Notify::new();
             let in_turn = async {
-                let texts = drain(DueList::Single, Some(&sender.rate));
-                tokio::join!(texts, drain(DueList::Mails, Some(rate)));
+                let texts = sweep(DueList::Single, Some(&sender.rate));
+                tokio::join!(texts, sweep(DueList::Mails, Some(rate)));
                 is_over.notify_one();
             };
             // A code does not wait behind what is sent at a rate, also one that is refused in the meantime.
             let at_once = async {
                 loop {
-                    drain(DueList::Outbox, None).await;
+                    sweep(DueList::Outbox, None).await;
                     if timeout(CODES_PAUSE, is_over.notified()).await.is_ok() {
                         return;
                     }

@@ -69,7 +69,7 @@ impl Dispatcher {
         let Some(claim) = sender.claim(what, expires_at).await? else {
             return Ok(());
         };
-        let outcome = match sender.left(limit.as_ref(), &claim).await {
+        let outcome = match sender.count(limit.as_ref(), &claim).await {
             Ok(Some(left)) => {
                 if let Notification::Account {
                     event: AccountEvent::NewDevice { is_last, .. },
@@ -84,7 +84,7 @@ impl Dispatcher {
             Ok(None) => SendOutcome::not_notified("the mailbox has had its messages of the day"),
             Err(failure) => SendOutcome::NotSent(failure.to_string()),
         };
-        sender.conclude(claim, outcome).await
+        sender.record_outcome(claim, outcome).await
     }
 
     async fn plan(&self, message: OutboxMessage) -> Result<Plan, Error> {

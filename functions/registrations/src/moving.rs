@@ -67,7 +67,7 @@ impl Registrations {
         tx.move_registrations(id, &[(before, after)], rule, self.max_active);
         let (summary, settings) = (&course.course.summary, &course.settings);
         let notice = RegistrationNotice::new(event, after, summary, settings, user);
-        tx.send_in_turn(&self.outbox.notify_registration(user, after, notice, now)?);
+        tx.send_at_rate(&self.outbox.notify_registration(user, after, notice, now)?);
         Ok(tx)
     }
 

@@ -113,7 +113,7 @@ impl Worker {
         for Move { after, user, .. } in moves {
             let notice = RegistrationNotice::new(event, after, course, settings, user);
             let message = outbox.notify_registration(user, after, notice, after.card.updated_at)?;
-            tx.send_in_turn(&message);
+            tx.send_at_rate(&message);
         }
         match tx.commit().await {
             // Newcomers change the same seats all the time.

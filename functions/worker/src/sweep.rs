@@ -36,15 +36,15 @@ impl Worker {
         tokio::join!(
             self.perform_tasks(),
             // Whose sending was interrupted, or was refused and is tried again.
-            sender.drain(self, rate, || due.waiting(DueList::Started, FETCH_SIZE)),
-            sender.drain(self, rate, || self.fetch_waiting(&fetches)),
+            sender.sweep(self, rate, || due.waiting(DueList::Started, FETCH_SIZE)),
+            sender.sweep(self, rate, || self.fetch_waiting(&fetches)),
             self.emit_dead_letter_count()
         );
     }
 
-    /// Messages of batches that wait for their turn: the first 8 and the 8 after them in turn, beginning with either and
+    /// Messages of batches that wait for their turn: the first 8 and the 8 after them alternately, beginning with either and
     /// with any message of the half, because concurrent sweeps read the same list. The order of the list is that of the
-    /// committees' turns: a message is skipped at most twice, so it is sent at most about 16 places, and what other sweeps
+    /// turns: a message is skipped at most twice, so it is sent at most about 16 turns, and what other sweeps
     /// hold, out of that order. The lowest bit of `fetches` selects the half.
     async fn fetch_waiting(&self, fetches: &AtomicU8) -> Vec<Due> {
         let size = usize::from(FETCH_SIZE);

@@ -4,22 +4,26 @@
 //! missed, or that was postponed. Both may be repeated or run concurrently, so each piece of work begins with a
 //! conditional write that succeeds only once.
 
-mod drain;
+mod claim;
 mod due;
 mod event;
 mod feedback;
 mod outcome;
 mod rate;
 mod sender;
+mod sweep;
+mod text;
 
-pub use drain::Deliver;
+pub use claim::Claim;
 pub use due::DueWork;
 pub use event::{Event, Handled, LogData, Record, handle_records};
 pub use feedback::MailFeedback;
 pub use outcome::SendOutcome;
 pub use rate::Rate;
 use runtime::Error;
-pub use sender::{Claim, MessageSender, TextMessage};
+pub use sender::MessageSender;
+pub use sweep::Deliver;
+pub use text::TextMessage;
 use tokio::time::Instant;
 use tracing::Instrument;
 

@@ -74,13 +74,13 @@
 //! | `OPTOUTS#<committee or ALL>` | opt-out: 1 unit | 1,000 opt-outs of one list |
 //! | `OUTBOX` in `due`, 16 shards | a message is queued, claimed and sent: 4 units | 16 × 250 messages |
 //! | `SINGLE` in `due`, 16 shards | a message is queued, claimed and sent: 4 units | 16 × 250 messages |
-//! | `BULK` in `due`, 16 shards | a message is queued and leased: 2 units | 16 × 500 messages |
-//! | `STARTED` in `due`, 16 shards | a message is leased, claimed and sent: 4 units | 16 × 250 messages |
+//! | `BULK` in `due`, 16 shards | a message is queued and taken by a sweep: 2 units | 16 × 500 messages |
+//! | `STARTED` in `due`, 16 shards | a message is taken by a sweep, claimed and sent: 4 units | 16 × 250 messages |
 //! | `USER#<id>#SMS`, `BATCH#<id>#SMS` | a message is claimed and sent: 2 units | 500 messages of one sender or batch, 50 times the sending rate |
 //! | `COMMITTEE#<id>#SMS` in `overview`, 16 shards | a message is queued, claimed and sent: 3 units | 16 × 333 messages of one committee |
 //! | the same | page: 20 × 0.5 KB = 10 KB in all, at least 0.5 units of each shard | 1,500 to 6,000 pages of one committee |
 //! | `COMMITTEE#<id>#BATCHES` in `overview` | a batch is accepted: 1 unit | 1,000 batches of one committee, as many as its quota serves |
-//! | `MAILS` in `due` | a mail of many is queued: 1 unit; leased, claimed and sent, at the rate: 5 units | 900 mails queued beside 20 that are sent |
+//! | `MAILS` in `due` | a mail of many is queued: 1 unit; taken by a sweep, claimed and sent, at the rate: 5 units | 900 mails queued beside 20 that are sent |
 //! | other lists in `due` | a chunk, course, file, account or user is added and removed: 2 units | 500 of each, in the whole service |
 //!
 //! An on-demand table starts at 4,000 write and 12,000 read units per second and doubles as needed; the service
@@ -150,7 +150,7 @@
 //! | `RECEIPT#` | the receipt comes before the outcome, twice, or in another order | both are written to one item: the second writer sees the other value and ends the message | `sms/receipts.rs::receipt_before_the_outcome_is_not_lost` |
 //! | the same | the process ends before it writes the id | the receipt names no message: it stays SENT, or becomes UNKNOWN | `sms/receipts.rs::receipt_of_a_text_of_unknown_outcome_changes_nothing` |
 //! | `RATE#<channel>` | lost response | the send times are lost; none is given twice | `sms/rate.rs::concurrent_send_times_are_evenly_spaced_and_unique` |
-//! | `PLACE#<committee>`, after the first of `BULK` | lost response; the index lags behind | places stay empty, or the committee begins a few places earlier or later | `sms/turns.rs::later_committee_takes_every_second_turn` |
+//! | `PLACE#<committee>`, after the first of `BULK` | lost response; the index lags behind | turns stay empty, or the committee begins a few turns earlier or later | `sms/turns.rs::later_committee_takes_every_second_turn` |
 //! | data of an erased user, deleted in steps | a step is repeated, by a late record or after a failure | every write can be repeated; the due time of the step is a condition of the next one | `worker.rs::code_is_sent_within_two_turns_of_its_own_mapping` |
 //! | the same | requests that still run write more | deleted again in a second pass, a minute after the erasure or later | `users/erase.rs::data_written_during_erasure_is_removed_too` |
 //! | the same | stale: the index does not list a course yet, or a change moved it | the second pass reads all courses again | `users/erase.rs::erasure_of_many_steps_reads_the_courses_once_more` |

@@ -89,14 +89,14 @@ async fn claim_is_taken_back_when_its_time_is_over_and_no_earlier() {
 }
 
 #[tokio::test]
-async fn message_that_is_claimed_or_due_is_not_left_to_the_sweep_again() {
+async fn message_that_is_claimed_or_due_is_not_left_to_sweeps_again() {
     let queued = Queued::new().await;
     let (store, what, now) = (queued.store(), queued.what, queued.now());
     let due_at = queued.due_at();
-    store.leave_to_sweep(what, now.after(HOUR)).await.unwrap();
+    store.leave_to_sweeps(what, now.after(HOUR)).await.unwrap();
     assert_eq!(queued.due_at(), due_at, "it is due already");
     queued.claim(now.after(HOUR)).await;
-    store.leave_to_sweep(what, now).await.unwrap();
+    store.leave_to_sweeps(what, now).await.unwrap();
     assert_eq!(queued.due_at(), now.after(HOUR).unix_milliseconds().to_string());
 }
 
@@ -110,25 +110,28 @@ async fn work_that_another_process_took_over_is_not_postponed() {
     };
     let postpone =
         async |due: &Due, pause, now| store.postpone(due, "cause", pause, now).await.unwrap();
-    let lease = async |due: &Due, until| {
-        assert!(store.lease(due, until).await.unwrap().is_some());
+    let keep = async |due: &Due, until| {
+        assert!(store.keep_from_sweeps(due, until).await.unwrap().is_some());
     };
     // A first failure, a further one, and the one after a day, which makes it a dead letter.
     let read = due(now.after(HOUR)).await;
-    lease(&read, now.after(HOUR)).await;
-    assert!(store.lease(&read, now.after(HOUR * 2)).await.unwrap().is_none(), "it is leased");
+    keep(&read, now.after(HOUR)).await;
+    assert!(
+        store.keep_from_sweeps(&read, now.after(HOUR * 2)).await.unwrap().is_none(),
+        "it is kept from sweeps"
+    );
     postpone(&read, HOUR, now).await;
     assert_eq!(queued.due_at(), now.after(HOUR).unix_milliseconds().to_string());
     postpone(&due(now.after(HOUR)).await, HOUR * 24, now).await;
     let now = now.after(HOUR * 24);
     let read = due(now).await;
-    lease(&read, now.after(HOUR / 2)).await;
+    keep(&read, now.after(HOUR / 2)).await;
     postpone(&read, HOUR, now).await;
     let now = now.after(HOUR / 2);
     assert_eq!(queued.due_at(), now.unix_milliseconds().to_string());
     let read = due(now).await;
     let taken_over = async {
-        lease(&due(now.after(HOUR)).await, now.after(HOUR * 3 / 2)).await;
+        keep(&due(now.after(HOUR)).await, now.after(HOUR * 3 / 2)).await;
     };
     let dead = ("UpdateItem", ":dead");
     queued.world.overtaken(dead, postpone(&read, HOUR, now), taken_over).await;

@@ -156,7 +156,7 @@ async fn receipt_ends_no_text_that_is_not_sent() {
     let (world, admin) = world_and_sender().await;
     let id = send_one(&admin, NUMBER).await;
     let what = Outbound::of(&format!("SMS#{id}")).unwrap();
-    world.setup().store.link_receipt("34d9b400", what, world.clock().now()).await.unwrap();
+    world.setup().store.record_message_id("34d9b400", what, world.clock().now()).await.unwrap();
     report(&world, &[log(FAILURE, "34d9b400")]).await;
     assert_eq!(status(&admin, &id).await.0, "QUEUED");
 }

@@ -27,9 +27,9 @@ fn order(world: &World) -> Vec<String> {
     });
     let mut order: Vec<(i64, String)> = waiting
         .map(|item| {
-            let place: i64 = item["dueAt"]["N"].as_str().unwrap().parse().unwrap();
+            let turn: i64 = item["dueAt"]["N"].as_str().unwrap().parse().unwrap();
             let user = item["card"]["M"]["userID"]["S"].as_str().unwrap();
-            (place, user.to_owned())
+            (turn, user.to_owned())
         })
         .collect();
     order.sort();
@@ -98,7 +98,7 @@ async fn second_batch_of_a_committee_follows_its_first() {
 }
 
 #[tokio::test]
-async fn message_is_sent_before_its_place_when_none_waits() {
+async fn message_is_sent_before_its_turn_when_none_waits() {
     let world = World::with(&[("SMS_RATE_PER_SECOND", "1000")]).await;
     let sender = sender(&world).await;
     send_to(&sender, &numbers(100), "Bonjour").await;

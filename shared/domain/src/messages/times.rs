@@ -18,8 +18,8 @@ times! {
     SWEEP_TIME 50 seconds;
     /// How often a sweep looks for codes while it sends what has a rate.
     CODES_PAUSE 1 seconds;
-    /// How long a message that a sweep is about to send is leased to it: longer than it may wait for its send time.
-    LEASE 5 seconds;
+    /// How long a message that a sweep is about to send is kept from other sweeps: longer than it may wait for its send time.
+    KEPT_FROM_SWEEPS 5 seconds;
 
     /// How far ahead a message of a batch may reserve a send time.
     BATCH_WAIT 500 milliseconds;
@@ -113,8 +113,8 @@ const fn fit(times: &[Duration], limit: Duration) -> bool {
 const _: () = {
     assert!(fit(&[SWEEP_TIME], SWEEP_DELAY));
     assert!(fit(&[MAIL_WAIT], MAIL_SWEEP_DELAY));
-    assert!(fit(&[LATE_WAIT, SINGLE_WAIT, RESERVED], LEASE));
-    assert!(fit(&[CODE_WAIT], LEASE));
+    assert!(fit(&[LATE_WAIT, SINGLE_WAIT, RESERVED], KEPT_FROM_SWEEPS));
+    assert!(fit(&[CODE_WAIT], KEPT_FROM_SWEEPS));
     assert!(BATCH_WAIT.as_millis() + RESERVED.as_millis() == SINGLE_WAIT.as_millis());
     assert!(fit(&[SINGLE_WAIT], CODE_WAIT));
     assert!(fit(&[FIRST_RATE_PAUSE], BATCH_WAIT));

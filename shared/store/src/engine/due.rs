@@ -71,7 +71,7 @@ struct DeadLetterItem {
 impl Store {
     /// At most `limit` pieces of work of `list` that are due at `now`, the earliest due time first: one query of each
     /// shard. An index may not show work yet, or still show work that is done: it is found by a later call, and the
-    /// conditions of [`postpone`](Self::postpone), [`lease`](Self::lease) and the like fail.
+    /// conditions of [`postpone`](Self::postpone), [`keep_from_sweeps`](Self::keep_from_sweeps) and the like fail.
     pub async fn due(
         &self,
         list: DueList,

@@ -31,10 +31,10 @@ due_lists! {
     Mails "MAILS";
     /// Single text messages, until they are sent.
     Single "SINGLE";
-    /// Messages of batches that wait for their turn: their due times are places in the order of sending. Only the sweep
+    /// Messages of batches that wait for their turn: their due times are turns. Only the sweep
     /// sends them, not the stream.
     Bulk "BULK";
-    /// Messages of batches whose turn has come: leased, claimed, or to be sent again.
+    /// Messages of batches whose turn has come: taken by a sweep, claimed, or to be sent again.
     Started "STARTED";
     /// Chunks of batches, until they are expanded into messages.
     Chunks "CHUNKS";

@@ -124,7 +124,7 @@ items! {
     "message with an id of the carrier, and its receipt" receipt(carrier_id: &str)
         Transient "RECEIPT#{carrier_id}" "RECEIPT";
     "next free send time of text messages or of mails" rate(channel: &str) Transient "RATE#{channel}" "RATE";
-    "next place of a committee in the order of messages of batches" next_place(id: CommitteeId)
+    "next turn of a committee for messages of batches" next_turn(id: CommitteeId)
         Transient "PLACE#{id}" "PLACE";
     "idempotent response" idempotency(request: &str = hashed(request))
         Transient "IDEMPOTENCY#{request}" "IDEMPOTENCY";

@@ -96,8 +96,8 @@ impl Transaction {
         self.queue(message, DueList::Outbox, SWEEP_DELAY)
     }
 
-    /// Queues `message`, a mail of which one event may cause thousands: it waits for its turn.
-    pub fn send_in_turn(&mut self, message: &OutboxItem) {
+    /// Queues `message`, a mail of which one event may cause thousands: it is sent at the rate of mails.
+    pub fn send_at_rate(&mut self, message: &OutboxItem) {
         self.queue(message, DueList::Mails, MAIL_SWEEP_DELAY)
     }
 
@@ -125,24 +125,28 @@ impl Store {
         })
     }
 
-    /// Postpones the message of `due` to `until` without claiming it, so that no other process picks it up in the
-    /// meantime and it stays `QUEUED` if this process crashes. A message of a batch moves to the list of those whose turn
-    /// has come. Returns the postponed work; `None` when the message is claimed or another process was faster. After an
-    /// error it may have been postponed.
-    pub async fn lease(&self, due: &Due, until: Instant) -> Result<Option<Due>, StoreError> {
+    /// Keeps the message of `due`, which a sweep is about to send, from other sweeps until `until`: it is due only then. It is
+    /// not claimed, and stays `QUEUED` if this process crashes. A message of a batch moves to the list of those whose turn has
+    /// come. Returns the work as it is due then; `None` when the message is claimed or another sweep was faster. After an
+    /// error it may be kept.
+    pub async fn keep_from_sweeps(
+        &self,
+        due: &Due,
+        until: Instant,
+    ) -> Result<Option<Due>, StoreError> {
         let list = if due.list() == Some(DueList::Bulk) {
             DueList::Started.partition_of(&due.pk)
         } else {
             due.due_pk.clone()
         };
-        let lease = self
+        let update = self
             .due_update(due, "dueAt = :at AND card.#status = :queued")
             .expression("SET duePk = :list, dueAt = :until")
             .name("#status", "status")
             .text(":list", &list)
             .value(":queued", &State::Queued)
             .number(":until", until.unix_milliseconds());
-        self.update_item(lease).await
+        self.update_item(update).await
     }
 
     /// Claims the queued message `what` until `until`: only the caller may send it. `None` when the message is not
@@ -222,7 +226,7 @@ impl Store {
 
     /// Makes the queued message `what` due at `now`, for the next sweep. After an error its due time may be
     /// unchanged.
-    pub async fn leave_to_sweep(&self, what: Outbound, now: Instant) -> Result<(), StoreError> {
+    pub async fn leave_to_sweeps(&self, what: Outbound, now: Instant) -> Result<(), StoreError> {
         let update = Write::at(&what.key())
             .when("card.#status = :queued AND dueAt > :now")
             .expression("SET dueAt = :now")

@@ -1,4 +1,4 @@
-//! Delivery receipts of text messages. A carrier reports under the id that it gave the message when it accepted it: the
+//! Delivery receipts of text messages, the last part of their outcome. A carrier reports under the id that it gave the message when it accepted it: the
 //! item of that id has the message, written by its sender, and the receipt. They are written in either order; the second
 //! writer ends the message. A message whose outcome is unknown has no such id: its receipt is kept and changes nothing.
 
@@ -19,17 +19,17 @@ struct Known {
 impl Store {
     /// Records that the carrier gave the message `what` the id `message_id`, and the receipt if there is one already. Can
     /// be repeated.
-    pub async fn link_receipt(
+    pub async fn record_message_id(
         &self,
         message_id: &str,
         what: Outbound,
         now: Instant,
     ) -> Result<(), StoreError> {
-        let link = Write::at(&keys::receipt(message_id))
+        let update = Write::at(&keys::receipt(message_id))
             .expression("SET messagePk = if_not_exists(messagePk, :pk), #ttl = :ttl")
             .expiring(now.after(RECEIPT_RETENTION))
             .text(":pk", &what.key().pk);
-        if let Some(known) = self.update_item::<Known>(link).await? {
+        if let Some(known) = self.update_item::<Known>(update).await? {
             self.end_delivery(known, now).await?;
         }
         Ok(())

@@ -62,14 +62,14 @@ impl Transaction {
         }
     }
 
-    /// Replaces `chunk` by its messages, which get consecutive places from `first`. `common` is the text of all messages
+    /// Replaces `chunk` by its messages, which get consecutive turns from `first`. `common` is the text of all messages
     /// that have none of their own. The condition fails (`Part::Chunk`) when the chunk was expanded before.
     fn expand(&mut self, chunk: Chunk, common: Option<&Text>, first: Instant) {
         let key = keys::chunk(chunk.batch_id, chunk.number);
         let delete = Write::at(&key);
         self.delete(Part::Chunk, delete.when("attribute_exists(pk)"));
-        for (place, (sms, own)) in (0..).zip(chunk.messages(common)) {
-            self.put_sms(&sms, DueList::Bulk, first.after(Duration::from_millis(place)));
+        for (number, (sms, own)) in (0..).zip(chunk.messages(common)) {
+            self.put_sms(&sms, DueList::Bulk, first.after(Duration::from_millis(number)));
             if let Some(text) = own {
                 self.put_text(&keys::sms_text(sms.sms_id), &text, sms.sending.created_at);
             }
@@ -235,7 +235,7 @@ impl Store {
         };
         let (common, first) = tokio::try_join!(
             self.batch_text(chunk.batch_id, now),
-            self.take_places(chunk.sending.committee_id, chunk.entries.len(), now)
+            self.take_turns(chunk.sending.committee_id, chunk.entries.len(), now)
         )?;
         let mut tx = self.transaction();
         tx.expand(chunk, common.as_ref(), first);

@@ -1,6 +1,6 @@
 //! The order in which the messages of batches are sent. Committees that have messages waiting are served in turn,
 //! however many each has: start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996), with a message as the unit.
-//! Each message gets a place in one order; the places of a committee follow one another, beginning at the place that is
+//! Each message gets a turn in one order; the turns of a committee follow one another, beginning at the turn that is
 //! being served.
 
 use domain::{CommitteeId, Instant, times::TURN_RETENTION};
@@ -13,17 +13,17 @@ use crate::{
 };
 
 #[derive(Deserialize)]
-struct NextPlace {
+struct NextTurn {
     /// In milliseconds, as the due time of messages.
     #[serde(rename = "nextAt")]
     next_at: i64,
 }
 
 impl Store {
-    /// Takes `count` consecutive places in the order of sending for messages of `committee`, and returns the first. A
-    /// place is a due time in milliseconds, which only orders the messages: the sending rate decides when they are sent.
-    /// After an error or a lost response some places stay empty, which others move into.
-    pub(crate) async fn take_places(
+    /// Takes `count` consecutive turns for messages of `committee`, and returns the first. A turn is a due time in
+    /// milliseconds, which only orders the messages: the rate decides when they are sent. After an error or a lost response
+    /// some turns stay empty, which others move into.
+    pub(crate) async fn take_turns(
         &self,
         committee: CommitteeId,
         count: usize,
@@ -32,7 +32,7 @@ impl Store {
         // What is being served: the first message that waits. The index may be some milliseconds behind.
         let first = self.due(DueList::Bulk, Instant::MAX, 1).await?;
         let start = first.first().map_or(now.unix_milliseconds(), Due::milliseconds);
-        let key = keys::next_place(committee);
+        let key = keys::next_turn(committee);
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let update = |condition: &str, next: &str| {
             Write::at(&key)
@@ -44,12 +44,12 @@ impl Store {
         };
         let next = update("nextAt > :start", "nextAt + :count");
         let restart = update("attribute_not_exists(nextAt) OR nextAt <= :start", ":start + :count");
-        // Another process may take places between the first two attempts.
+        // Another process may take turns between the first two attempts.
         for update in [next.clone(), restart, next] {
-            if let Some(NextPlace { next_at }) = self.update_item(update).await? {
+            if let Some(NextTurn { next_at }) = self.update_item(update).await? {
                 return Ok(Instant::from_unix_milliseconds(next_at - count));
             }
         }
-        Err(StoreError::Unexpected("the next place of a committee was deleted".to_owned()))
+        Err(StoreError::Unexpected("the next turn of a committee was deleted".to_owned()))
     }
 }

@@ -27,7 +27,7 @@ pub trait Deliver: Sync {
 impl MessageSender {
     /// Sends messages by `function`, several at once, until none is due or 50 seconds have passed. `fetch` reads the next
     /// ones, the one to send first at the beginning. All reserve send times of `rate`, if there is one.
-    pub async fn drain<F: Future<Output = Vec<Due>>>(
+    pub async fn sweep<F: Future<Output = Vec<Due>>>(
         &self,
         function: &impl Deliver,
         rate: Option<&Rate>,
@@ -60,7 +60,7 @@ impl MessageSender {
                     return;
                 }
             }
-            if let Some(due) = self.lease(&due).await
+            if let Some(due) = self.keep_from_sweeps(&due).await
                 && let Err(failure) = {
                     let work = function.deliver(what, &mut reserved);
                     perform(&due.pk, &due.request_id, work).await
