@@ -15,8 +15,8 @@ pub trait Deliver: Sync {
     /// How far ahead a message of its sweeps may reserve a send time.
     const MAX_WAIT: Duration;
 
-    /// Sends the message `what` unless another process sends or has sent it. One that has a rate is sent at `reserved`, which it
-    /// takes out of the option, or at the next free send time.
+    /// Sends the message `what` unless another process sends or has sent it. One that has a rate is sent at `reserved`, which
+    /// it takes out of the option, or at the next free send time.
     fn deliver(
         &self,
         what: Outbound,

@@ -78,8 +78,8 @@ impl MessageSender {
         Ok((!may).then(|| SendOutcome::failed(Cause::SenderNotAllowed, reason)))
     }
 
-    /// Sends `text` as the message `what` unless another process sends or has sent it: at `reserved`, which it takes
-    /// out of the option, or at the next free send time. The message is claimed as late as possible: after a crash before the claim
+    /// Sends `text` as the message `what` unless another process sends or has sent it: at `reserved`, which it takes out of
+    /// the option, or at the next free send time. The message is claimed as late as possible: after a crash before the claim
     /// another process sends it; only a crash between claim and response leaves its delivery unknown.
     pub async fn send_text(
         &self,

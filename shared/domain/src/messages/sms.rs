@@ -42,7 +42,8 @@ choice! {
         OptedOut "RECIPIENT_OPTED_OUT"
         /// The carrier rejected the message permanently.
         CarrierRefused "CARRIER_REFUSED"
-        /// The carrier did not accept it within [`TEXT_LIFE`](crate::times::TEXT_LIFE) of the first attempt, or its text was deleted before its turn.
+        /// The carrier did not accept it within [`TEXT_LIFE`](crate::times::TEXT_LIFE) of the first attempt, or its text was
+        /// deleted before.
         Expired "EXPIRED"
         /// The sender's account was deactivated or erased before the message was sent.
         SenderClosed "SENDER_CLOSED"

@@ -1,6 +1,7 @@
-//! Delivery receipts of text messages, the last part of their outcome. A carrier reports under the id that it gave the message when it accepted it: the
-//! item of that id has the message, written by its sender, and the receipt. They are written in either order; the second
-//! writer ends the message. A message whose outcome is unknown has no such id: its receipt is kept and changes nothing.
+//! Delivery receipts of text messages, the last part of their outcome. A carrier reports under the id that it gave the
+//! message when it accepted it: the item of that id has the message, written by its sender, and the receipt. They are written
+//! in either order; the second writer ends the message. A message whose outcome is unknown has no such id: its receipt is kept
+//! and changes nothing.
 
 use domain::{Instant, outbox::State, sms::Receipt, times::RECEIPT_RETENTION};
 use serde::Deserialize;
