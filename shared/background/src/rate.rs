@@ -40,11 +40,10 @@ impl Rate {
     /// # Errors
     /// The setting is invalid.
     pub fn new(setup: &Setup, channel: Channel) -> Result<Self, ConfigError> {
-        let setting = match channel {
-            Channel::Texts => "SMS_RATE_PER_SECOND",
-            Channel::Mails => "MAIL_RATE_PER_SECOND",
+        let per_second = match channel {
+            Channel::Texts => setup.settings.number("SMS_RATE_PER_SECOND", 10)?,
+            Channel::Mails => setup.settings.number("MAIL_RATE_PER_SECOND", 10)?,
         };
-        let per_second = setup.settings.number(setting, 10)?;
         Ok(Self {
             store: setup.store.clone(),
             clock: setup.clock.clone(),
