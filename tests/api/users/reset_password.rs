@@ -9,7 +9,7 @@ use domain::{
 };
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World};
+use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World, until_answered};
 
 const NEW: &str = "cinq cigognes au nord";
 
@@ -106,7 +106,9 @@ async fn code_used_fifty_times_at_once_resets_once() {
     ask(&world.anonymous(), "email", "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
     let people: Vec<_> = (0..50).map(|_| world.anonymous()).collect();
-    let resets = people.iter().map(|person| reset(person, payload("admin@example.org", &link)));
+    let payload = payload("admin@example.org", &link);
+    // On a busy machine the time of a request may be over.
+    let resets = people.iter().map(|person| until_answered(|| reset(person, payload.clone())));
     let answers = world.race(2, join_all(resets)).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
     assert!(
