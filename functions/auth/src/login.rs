@@ -11,7 +11,7 @@ use common::{
 use domain::{CommitteeId, Email, UserId, amr::Method};
 use identity::password::Match;
 use secrecy::SecretString;
-use store::{Credentials, EmailOwner, Part, Transaction};
+use store::{Credentials, EmailOwner, Part};
 
 use crate::{
     Auth,
@@ -73,31 +73,22 @@ impl LoginRequest {
             return Err(Failed::Wrong(ErrorCode::BadAuthCombination));
         };
         let mut tx = auth.store.transaction();
-        self.require_password(auth, account.user.user_id, &hash, matched, &mut tx).await;
-        sign_in(auth, account, Method::Pwd, tx, attempt).await
-    }
-
-    /// Adds to `tx` the condition that the password of `user` still has the hash `hash`, so that an old password starts no
-    /// session. A hash with outdated parameters is replaced.
-    async fn require_password(
-        &self,
-        auth: &Auth,
-        user: UserId,
-        hash: &str,
-        matched: Match,
-        tx: &mut Transaction,
-    ) {
-        let new_hash = match matched {
-            Match::YesOutdated => auth.hasher.hash(&self.password).await.map(Some),
-            Match::Yes | Match::No => Ok(None),
+        // A hash with outdated parameters is replaced.
+        let new_hash = if matched == Match::YesOutdated {
+            let hashed = auth.hasher.hash(&self.password).await;
+            let hashed = hashed.inspect_err(
+                |failure| tracing::warn!(%failure, "the password hash was not upgraded"),
+            );
+            hashed.ok()
+        } else {
+            None
         };
+        // Either condition fails if the password has changed, so that an old one starts no session.
+        let id = account.user.user_id;
         match new_hash {
-            Ok(Some(new_hash)) => tx.change_password(user, Some(hash), &new_hash),
-            Ok(None) => tx.require_password(user, hash),
-            Err(failure) => {
-                tracing::warn!(%failure, "the password hash was not upgraded");
-                tx.require_password(user, hash);
-            }
+            Some(new_hash) => tx.change_password(id, Some(&hash), &new_hash),
+            None => tx.require_password(id, &hash),
         }
+        sign_in(auth, account, Method::Pwd, tx, attempt).await
     }
 }

@@ -91,8 +91,8 @@ pub(crate) async fn sign_in_with_code(
 }
 
 impl Auth {
-    /// Signs in to the account of `code`, which is used up. A code that was mailed verifies the mailbox; of an account whose
-    /// mailbox was not verified everything else is removed with which somebody could sign in.
+    /// Signs in to the account of `code`, which is used up. A code that was mailed verifies the mailbox. An account whose
+    /// mailbox was not verified before loses its password and its passkeys.
     async fn use_code(
         &self,
         challenge: Challenge,

@@ -1,5 +1,6 @@
-//! Who sends a message: a sweep keeps it from the other sweeps while it waits for its send time, and whoever sends it claims
-//! it first. Without a claim a message of a process that ends is sent by another one; with a claim it is UNKNOWN.
+//! Claims of messages. A sweep keeps a message from other sweeps while the message waits for its send time, and a process
+//! claims it before it sends it. If the process ends before the claim, another process sends the message; if it ends after
+//! the claim, the message becomes UNKNOWN.
 
 use domain::{
     Instant,
