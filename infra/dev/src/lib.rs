@@ -18,24 +18,31 @@ use store::Setup;
 /// Returns the routes of a function.
 type RoutesOf = fn(&Setup) -> Result<Routes, ConfigError>;
 
+/// The row of a function in [`FUNCTIONS`].
+macro_rules! function {
+    ($name:ident) => {
+        (
+            stringify!($name),
+            $name::routes,
+            include_str!(concat!("../../../functions/", stringify!($name), "/openapi.yaml")),
+        )
+    };
+}
+
 /// The functions that have routes: name, routes, and part of the OpenAPI document.
 const FUNCTIONS: [(&str, RoutesOf, &str); 12] = [
-    ("auth", auth::routes, include_str!("../../../functions/auth/openapi.yaml")),
-    ("otp", otp::routes, include_str!("../../../functions/otp/openapi.yaml")),
-    ("passkeys", passkeys::routes, include_str!("../../../functions/passkeys/openapi.yaml")),
-    ("users", users::routes, include_str!("../../../functions/users/openapi.yaml")),
-    ("team", team::routes, include_str!("../../../functions/team/openapi.yaml")),
-    ("committees", committees::routes, include_str!("../../../functions/committees/openapi.yaml")),
-    ("courses", courses::routes, include_str!("../../../functions/courses/openapi.yaml")),
-    (
-        "registrations",
-        registrations::routes,
-        include_str!("../../../functions/registrations/openapi.yaml"),
-    ),
-    ("files", files::routes, include_str!("../../../functions/files/openapi.yaml")),
-    ("sms", sms::routes, include_str!("../../../functions/sms/openapi.yaml")),
-    ("cpanel", cpanel::routes, include_str!("../../../functions/cpanel/openapi.yaml")),
-    ("fallback", fallback::routes, include_str!("../../../functions/fallback/openapi.yaml")),
+    function!(auth),
+    function!(otp),
+    function!(passkeys),
+    function!(users),
+    function!(team),
+    function!(committees),
+    function!(courses),
+    function!(registrations),
+    function!(files),
+    function!(sms),
+    function!(cpanel),
+    function!(fallback),
 ];
 
 /// The edge with the routes of all functions.
