@@ -28,7 +28,7 @@ async fn endpoint_costs_match_the_snapshot() {
     let world = World::with(&[("RATE_LIMIT", "10000")]).await;
     // Concurrent reads of random length may look like a longer chain.
     world.cloud().set_strictness(Strictness::default());
-    let costs = every_endpoint(&world).await.0;
+    let costs = every_endpoint(&world).await.costs;
     for operation in Document::get().operations() {
         assert!(costs.contains_key(&operation), "{operation} was not measured");
     }
@@ -49,25 +49,31 @@ async fn endpoint_costs_match_the_snapshot() {
     assert!(kept == snapshot, "`cargo dev update` writes it:\n{difference}");
 }
 
-/// The cost of each route.
-struct Costs(BTreeMap<String, Cost>);
+/// The answers by their routes.
+pub(crate) struct Answers {
+    costs: BTreeMap<String, Cost>,
+    /// All, in the order of the calls.
+    pub(crate) all: Vec<(String, Answer)>,
+}
 
-impl Costs {
-    /// Keeps the cost of `answer`; returns its body.
+impl Answers {
+    /// Keeps `answer`, whose cost is that of its route; returns its body.
     fn record(&mut self, route: &str, answer: &Answer) -> Value {
         assert!(answer.status < 300, "{route}: {answer:?}");
-        self.0.insert(route.to_owned(), answer.cost);
+        self.costs.insert(route.to_owned(), answer.cost);
+        self.all.push((route.to_owned(), answer.clone()));
         answer.json()
     }
 }
 
 /// Calls every endpoint. An operation costs what its example costs, unless the example fails or is not typical.
-async fn every_endpoint(world: &World) -> Costs {
+pub(crate) async fn every_endpoint(world: &World) -> Answers {
     let answers = crate::seed::answers_to_examples(world).await.into_iter();
-    let answers = answers.filter(|(_, answer)| answer.status < 300);
-    let mut costs = Costs(answers.map(|(operation, answer)| (operation, answer.cost)).collect());
+    let all: Vec<_> = answers.filter(|(_, answer)| answer.status < 300).collect();
+    let costs = all.iter().map(|(route, answer)| (route.clone(), answer.cost)).collect();
+    let mut costs = Answers { costs, all };
     let anonymous = with_open_window(world.anonymous()).await;
-    costs.0.insert("GET /nowhere".to_owned(), anonymous.get("/nowhere").await.cost);
+    costs.costs.insert("GET /nowhere".to_owned(), anonymous.get("/nowhere").await.cost);
     // First, because links are signed by the clock, which later ones advance.
     registrations(world, &mut costs).await;
     sign_in(world, &anonymous, &mut costs).await;
@@ -80,7 +86,7 @@ async fn every_endpoint(world: &World) -> Costs {
 }
 
 /// The file of an answer, and what a person on a waiting list does.
-async fn registrations(world: &World, costs: &mut Costs) {
+async fn registrations(world: &World, costs: &mut Answers) {
     let settings = crate::registrations::automatic(1, 5);
     let course = crate::registrations::Course::in_world(world.clone(), settings).await;
     let question = json!({ "language": "FR", "question": "Diplôme ?", "questionType": "FILE" });
@@ -205,7 +211,7 @@ async fn with_open_window(person: Person) -> Person {
 }
 
 /// Their examples lack a code that was sent.
-async fn sign_in(world: &World, anonymous: &Person, costs: &mut Costs) {
+async fn sign_in(world: &World, anonymous: &Person, costs: &mut Answers) {
     let payload = world.registration("amel@example.org");
     anonymous.post("/users/register", payload).await.expect_created();
     let mails = world.mails("amel@example.org").await;
@@ -242,7 +248,7 @@ async fn sign_in(world: &World, anonymous: &Person, costs: &mut Costs) {
 
 /// The examples contain no picture, change address and password, erase another person, change nothing, and select the
 /// entries of one person.
-async fn people(world: &World, costs: &mut Costs) {
+async fn people(world: &World, costs: &mut Answers) {
     let admin = with_open_window(world.admin().await).await;
     let member = with_open_window(world.member().await).await;
     let picture = include_bytes!("../../functions/files/src/default.png").to_vec();
@@ -263,7 +269,7 @@ async fn people(world: &World, costs: &mut Costs) {
 }
 
 /// The examples lack a code of an app; the one of `/team` resets nothing.
-async fn one_time_passwords(world: &World, costs: &mut Costs) {
+async fn one_time_passwords(world: &World, costs: &mut Answers) {
     let member = with_open_window(world.member().await).await;
     let totp_app = TotpApp::enrolled_by(world, &member).await;
     let next_code = || {
@@ -294,7 +300,7 @@ async fn one_time_passwords(world: &World, costs: &mut Costs) {
 }
 
 /// The examples lack the answer of an authenticator.
-async fn passkeys(world: &World, anonymous: &Person, costs: &mut Costs) {
+async fn passkeys(world: &World, anonymous: &Person, costs: &mut Answers) {
     let member = with_open_window(world.member().await).await;
     let options = member.post("/passkeys/registration-options", json!({})).await.expect_ok();
     let mut authenticator = Authenticator::es256();
@@ -308,7 +314,7 @@ async fn passkeys(world: &World, anonymous: &Person, costs: &mut Costs) {
 
 /// A page of twenty courses of usual length, and changes of one course; those of the examples are short. The costs do
 /// not depend on the number of courses: `cargo bench-scale`.
-async fn courses(world: &World, costs: &mut Costs) {
+async fn courses(world: &World, costs: &mut Answers) {
     let admin = NewPerson::with(Profile::CommitteeAdmin);
     let admin = with_open_window(world.person(admin).await).await;
     let payload = json!({
@@ -356,7 +362,7 @@ async fn courses(world: &World, costs: &mut Costs) {
 
 /// A hundred recipients and a page of messages. The examples of the lists name a committee, as super admins do; the one
 /// of an opted-out number changes nothing.
-async fn sms(world: &World, costs: &mut Costs) {
+async fn sms(world: &World, costs: &mut Answers) {
     let admin = with_open_window(world.admin().await).await;
     // Before the messages, whose random ids decide how many stand in each shard.
     costs.record("GET /sms?scope=committee", &admin.get("/sms?scope=committee").await);

@@ -14,6 +14,7 @@ mod courses;
 mod cpanel;
 mod dispatcher;
 mod edge;
+mod examples;
 mod files;
 mod heat;
 mod matrix;

@@ -27,9 +27,15 @@ const REFUSED: [(&str, &str); 12] = [
 /// Sent after the others: they end the session or change the password.
 const LAST: [&str; 2] = ["changePassword", "logout"];
 
+/// The browser of all calls.
+pub(crate) fn browser(world: &World) -> Person {
+    let agent = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0";
+    world.anonymous().at("203.0.113.7").with("user-agent", agent)
+}
+
 /// The person with the address `email`, signed in.
 async fn seeded(world: &World, email: &str) -> Person {
-    let anonymous = world.anonymous();
+    let anonymous = browser(world);
     let body = anonymous.sign_in(email, PASSWORD).await;
     anonymous.with_token(body["user"]["token"].as_str().unwrap())
 }
@@ -41,7 +47,7 @@ pub(crate) async fn answers_to_examples(world: &World) -> Vec<(String, Answer)> 
     let offered = seed::accounts(&world.setup().store, ["", ""]).await.unwrap();
     assert_eq!(offered.len(), 4, "{offered:?}");
     let person = seeded(world, offered[0]["email"].as_str().unwrap()).await;
-    let anonymous = world.anonymous();
+    let anonymous = browser(world);
     let mut operations = operations();
     operations.sort_by_key(|operation| LAST.iter().position(|id| operation.id == *id));
     let mut answers = Vec::new();

@@ -208,8 +208,12 @@ impl Document {
     }
 }
 
-/// Asserts that the examples of `media` have the code of a success, if they have any.
+/// Asserts that the examples of `media` have the code of a success, if they have any and are not just written.
+#[expect(clippy::disallowed_methods, reason = "says that the examples are written")]
 fn check_code(method: &Method, path: &str, media: &Value, code: &str) {
+    if std::env::var_os("UPDATE").is_some() {
+        return;
+    }
     let several = media["examples"].as_object().into_iter().flatten();
     let examples = several.map(|(_, example)| &example["value"]).chain(media.get("example"));
     let codes = examples.filter_map(|example| example["message"]["RESPONSE_CODE"].as_str());

@@ -2,6 +2,7 @@
 
 mod console;
 pub mod delivery;
+mod examples;
 pub mod front;
 pub mod home;
 pub mod operations;

@@ -124,8 +124,8 @@ async fn write_computed() -> Result<(), LocalError> {
     settings.with_endpoints_of(&cloud).with_new_keys().set("PUBLIC_URL", "http://localhost:9000");
     let routes = dev::routes(&settings.setup(Clock::default())?)?;
     update::run(Path::new(ROOT), &routes)?;
-    let measure = ["test", "--workspace", "--test", "api", "--", "--exact", update::COSTS_TEST];
-    run_command(Command::new("cargo").args(measure).env("UPDATE", "1"))?;
+    let tests = ["test", "--workspace", "--test", "api", "--", "--exact"];
+    run_command(Command::new("cargo").args(tests).args(update::WRITING_TESTS).env("UPDATE", "1"))?;
     for page in ["cost", "capacity"] {
         run_command(&mut Command::new(format!("{ROOT}/infra/bin/{page}")))?;
     }

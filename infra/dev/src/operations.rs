@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_yaml_ng::{Mapping, Value as Yaml};
 
-use crate::FUNCTIONS;
+use crate::{FUNCTIONS, examples};
 
 /// The part of the OpenAPI document that functions share.
 const SHARED: &str = include_str!("../../api/openapi.yaml");
@@ -35,7 +35,7 @@ pub struct Document {
 }
 
 /// The OpenAPI document: `infra/api/openapi.yaml` and the `openapi.yaml` of each function, with the headers of `x-headers`
-/// in each response.
+/// and examples in each response.
 ///
 /// # Errors
 /// When a file is malformed, or two have the same path or component.
@@ -45,17 +45,45 @@ pub fn document() -> Result<Document, LocalError> {
     let mut document =
         merged([("infra/api/openapi.yaml".to_owned(), SHARED)].into_iter().chain(functions))?;
     let headers = document.fields.shift_remove("x-headers").unwrap_or_default();
-    if let Some(shared) = document.components.get_mut("responses") {
-        add_headers(shared, &headers);
+    let answers = examples::answers()?;
+    let shared = document.components.get_mut("responses");
+    for response in
+        shared.into_iter().flat_map(Mapping::values_mut).filter_map(Yaml::as_mapping_mut)
+    {
+        complete(response, &headers)?;
     }
-    for item in document.paths.values_mut().filter_map(Yaml::as_mapping_mut) {
-        for operation in item.values_mut() {
-            if let Some(Yaml::Mapping(responses)) = operation.get_mut("responses") {
-                add_headers(responses, &headers);
-            }
+    let items = document.paths.values_mut().filter_map(Yaml::as_mapping_mut);
+    for operation in items.flat_map(Mapping::values_mut) {
+        let id = operation.get("operationId").and_then(Yaml::as_str).unwrap_or_default().to_owned();
+        let Some(Yaml::Mapping(responses)) = operation.get_mut("responses") else { continue };
+        for (status, response) in responses {
+            let (Some(status), Yaml::Mapping(response)) = (status.as_str(), response) else {
+                continue;
+            };
+            complete(response, &headers)?;
+            examples::add_answers(&id, status, response, &answers);
         }
     }
     Ok(document)
+}
+
+/// Adds to `response` the examples of its errors and, unless it names them itself, `headers`.
+fn complete(response: &mut Mapping, headers: &Yaml) -> Result<(), LocalError> {
+    if response.contains_key("$ref") {
+        return Ok(());
+    }
+    examples::add_errors(response)?;
+    let is_limited = response.shift_remove("x-unlimited").is_none();
+    let groups = ["all"].into_iter().chain(is_limited.then_some("limited"));
+    let groups = groups.filter_map(|group| headers.get(group)?.as_mapping());
+    let mut all: Mapping = groups.flatten().map(|(name, at)| (name.clone(), at.clone())).collect();
+    if !response.contains_key("content") {
+        all.shift_remove("Content-Length");
+    }
+    let own = response.shift_remove("headers");
+    all.extend(own.and_then(|own| own.as_mapping().cloned()).unwrap_or_default());
+    response.insert("headers".into(), all.into());
+    Ok(())
 }
 
 /// The document whose parts are `files`: name and text.
@@ -79,26 +107,6 @@ fn merged<'a>(files: impl Iterator<Item = (String, &'a str)>) -> Result<Document
     }
     document.paths = document.components.remove(PATHS).unwrap_or_default();
     Ok(document)
-}
-
-/// Adds to each of `responses` the headers that it does not name itself.
-fn add_headers(responses: &mut Mapping, headers: &Yaml) {
-    for response in responses.values_mut().filter_map(Yaml::as_mapping_mut) {
-        if response.contains_key("$ref") {
-            continue;
-        }
-        let is_limited = response.shift_remove("x-unlimited").is_none();
-        let groups = ["all"].into_iter().chain(is_limited.then_some("limited"));
-        let groups = groups.filter_map(|group| headers.get(group)?.as_mapping());
-        let mut all: Mapping =
-            groups.flatten().map(|(name, at)| (name.clone(), at.clone())).collect();
-        if !response.contains_key("content") {
-            all.shift_remove("Content-Length");
-        }
-        let own = response.shift_remove("headers");
-        all.extend(own.and_then(|own| own.as_mapping().cloned()).unwrap_or_default());
-        response.insert("headers".into(), all.into());
-    }
 }
 
 /// An operation and its example.

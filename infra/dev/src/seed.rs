@@ -31,7 +31,7 @@ use store::{
     CommitOutcome, NewUser, Outbound, Reservation, SeatRule, Setup, Store, Transaction, chunk_pk,
 };
 
-use self::records::all;
+use self::records::{SEED, all};
 use cloud::LocalError;
 
 /// The password of all demonstration accounts.
@@ -72,13 +72,7 @@ struct Registered {
 
 impl RegistrationSeed {
     fn read() -> Result<Vec<Self>, LocalError> {
-        #[derive(Deserialize)]
-        struct Whole {
-            registrations: Vec<RegistrationSeed>,
-        }
-        let whole: Whole = serde_json::from_str(include_str!("seed.json"))
-            .map_err(|error| LocalError::new(error.to_string()))?;
-        Ok(whole.registrations)
+        Vec::deserialize(&SEED["registrations"]).map_err(|error| LocalError::new(error.to_string()))
     }
 
     fn settings(&self, now: Instant) -> Result<RegistrationSettings, LocalError> {

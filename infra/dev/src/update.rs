@@ -11,8 +11,11 @@ use store::keys::{DueList, ITEMS, LISTS};
 
 use crate::operations::{Operation, operations};
 
-/// The test that measures the costs of all endpoints and writes their snapshot.
-pub const COSTS_TEST: &str = "costs::endpoint_costs_match_the_snapshot";
+/// The tests that write the snapshot of the costs of all endpoints, and the examples of their answers.
+pub const WRITING_TESTS: [&str; 2] = [
+    "costs::endpoint_costs_match_the_snapshot",
+    "examples::examples_are_answers_of_the_seeded_service",
+];
 
 /// A route and the function that serves it.
 type Served = (&'static str, Route);

@@ -1,0 +1,131 @@
+//! The examples of responses in the OpenAPI document. Those of errors follow from the table of codes; those of successes are
+//! answers of the service with the demonstration data.
+
+use common::ErrorCode;
+use domain::Language;
+use serde::{Deserialize, Serialize};
+use serde_yaml_ng::{Mapping, Value as Yaml, from_str, from_value, to_value};
+
+use cloud::LocalError;
+
+/// Answers of the service: each under `<operation> <status>`, followed by the name of the example if the response has several.
+/// A test writes them.
+const ANSWERS: &str = include_str!("../../api/examples.json");
+
+/// What an error response can be: an entry of `x-errors`, under its code. Text alone is the summary.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ErrorExample {
+    summary: Option<String>,
+    /// The invalid fields, each with its code, or with `code` and the bounds of the field.
+    #[serde(default)]
+    fields: Mapping,
+    /// Further fields of the body.
+    #[serde(default)]
+    data: Mapping,
+}
+
+/// The body of an error.
+#[derive(Serialize)]
+struct Body {
+    code: u16,
+    message: Mapping,
+    #[serde(flatten)]
+    data: Mapping,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<Mapping>,
+}
+
+/// [`ANSWERS`] by their names.
+///
+/// # Errors
+/// When the file is malformed.
+pub(crate) fn answers() -> Result<Mapping, LocalError> {
+    from_str(ANSWERS)
+        .map_err(|error| LocalError::new(format!("examples.json is malformed: {error}.")))
+}
+
+/// Replaces `x-errors` of `response` by examples, with the schema `ErrorResponse` unless the response has one.
+///
+/// # Errors
+/// When an entry is malformed or its code unknown.
+pub(crate) fn add_errors(response: &mut Mapping) -> Result<(), LocalError> {
+    let Some(errors) = response.shift_remove("x-errors") else { return Ok(()) };
+    let malformed =
+        |error: serde_yaml_ng::Error| LocalError::new(format!("x-errors is malformed: {error}."));
+    let mut examples = Mapping::new();
+    for (code, example) in from_value::<Mapping>(errors).map_err(malformed)? {
+        let example = match example {
+            Yaml::Null => ErrorExample::default(),
+            Yaml::String(summary) => {
+                ErrorExample { summary: Some(summary), ..ErrorExample::default() }
+            }
+            whole => from_value(whole).map_err(malformed)?,
+        };
+        let mut shown = Mapping::new();
+        if let Some(summary) = &example.summary {
+            shown.insert("summary".into(), summary.clone().into());
+        }
+        shown.insert("value".into(), to_value(body(&code, example)?).map_err(malformed)?);
+        examples.insert(code, shown.into());
+    }
+    let content =
+        "content: { application/json: { schema: { $ref: '#/components/schemas/ErrorResponse' } } }";
+    for (name, content) in from_str::<Mapping>(content).map_err(malformed)? {
+        response.entry(name).or_insert(content);
+    }
+    if let Some(Yaml::Mapping(media)) =
+        response.get_mut("content").and_then(|content| content.get_mut("application/json"))
+    {
+        media.insert("examples".into(), examples.into());
+    }
+    Ok(())
+}
+
+fn body(code: &Yaml, example: ErrorExample) -> Result<Body, LocalError> {
+    let error = known(code)?;
+    let mut errors = Vec::new();
+    for (field, what) in example.fields {
+        let (code, bounds) = match what {
+            Yaml::Mapping(mut bounds) => (bounds.shift_remove("code").unwrap_or_default(), bounds),
+            code => (code, Mapping::new()),
+        };
+        let mut element = Mapping::from_iter([("field".into(), field)]);
+        element.extend(text(known(&code)?));
+        element.extend(bounds);
+        errors.push(element);
+    }
+    Ok(Body { code: error.status().as_u16(), message: text(error), data: example.data, errors })
+}
+
+fn known(code: &Yaml) -> Result<ErrorCode, LocalError> {
+    let found = ErrorCode::ALL.iter().find(|known| code.as_str() == Some(known.code()));
+    found.copied().ok_or_else(|| LocalError::new(format!("The table of codes has no {code:?}.")))
+}
+
+fn text(code: ErrorCode) -> Mapping {
+    let text = code.text(Language::default());
+    Mapping::from_iter([
+        ("RESPONSE_TEXT".into(), text.into()),
+        ("RESPONSE_CODE".into(), code.code().into()),
+    ])
+}
+
+/// Adds `answers` to the success responses with the status `status` of the operation `id`: under each of the names that
+/// `examples` has, or as the only example.
+pub(crate) fn add_answers(id: &str, status: &str, response: &mut Mapping, answers: &Mapping) {
+    let media = response.get_mut("content").and_then(|content| content.get_mut("application/json"));
+    let Some(media) = media.and_then(Yaml::as_mapping_mut) else { return };
+    let Some(Yaml::Mapping(named)) = media.get_mut("examples") else {
+        if let Some(answer) = answers.get(format!("{id} {status}")) {
+            media.insert("example".into(), answer.clone());
+        }
+        return;
+    };
+    for (name, example) in named {
+        let answer = answers.get(format!("{id} {status} {}", name.as_str().unwrap_or_default()));
+        if let (Some(answer), Yaml::Mapping(example)) = (answer, example) {
+            example.entry("value".into()).or_insert(answer.clone());
+        }
+    }
+}
