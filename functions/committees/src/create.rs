@@ -5,7 +5,6 @@ use common::{ApiResult, Message, Now, Once, SuperAdmin, input};
 use domain::{CommitteeId, audit::AuditedAction};
 use identity::random;
 use serde_json::json;
-use store::Part;
 
 use crate::{
     CommitteeResponse, Committees,
@@ -32,6 +31,7 @@ pub(crate) async fn create(
     let mut tx = state.store.transaction();
     tx.create_committee(&committee);
     tx.record_audit(&audited.by(&admin.user, random::id(now), now));
-    let created = key.commit(&state.store, tx, Message::CommitteeCreated, committee, now).await?;
-    Ok(created.map_err(Part::unexpected)?.map(CommitteeResponse::whole))
+    let (store, message) = (&state.store, Message::CommitteeCreated);
+    let created = key.commit(store, tx, message, committee, now, |part| part.unexpected().into());
+    Ok(created.await?.map(CommitteeResponse::whole))
 }

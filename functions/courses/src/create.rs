@@ -4,7 +4,6 @@ use axum::extract::State;
 use common::{ApiResult, Message, Now, Once, Permitted, rights::WriteCourses};
 use domain::CourseId;
 use identity::random;
-use store::Part;
 
 use crate::{CourseResponse, Courses, content::Content};
 
@@ -17,6 +16,7 @@ pub(crate) async fn create(
     let course = content.into_draft(CourseId::new(random::id(now)), &writer.person.user, now);
     let mut tx = courses.store.transaction();
     tx.new_course(&course, Vec::new());
-    let created = key.commit(&courses.store, tx, Message::CourseCreated, course, now).await?;
-    Ok(created.map_err(Part::unexpected)?.map(|course| CourseResponse { course }))
+    let (store, message) = (&courses.store, Message::CourseCreated);
+    let created = key.commit(store, tx, message, course, now, |part| part.unexpected().into());
+    Ok(created.await?.map(|course| CourseResponse { course }))
 }

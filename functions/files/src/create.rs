@@ -66,12 +66,12 @@ pub(crate) async fn create(
     };
     let mut tx = files.store.transaction();
     tx.new_file(&file, files.quota_bytes);
-    let created = key.commit(&files.store, tx, Message::FileCreated, file, now).await?;
-    let created = created.map_err(|part| match part {
+    let refused = |part: Part| match part {
         Part::Usage => ErrorCode::FileQuotaExceeded.into(),
         Part::Quota => ApiError::too_many_attempts(now.end_of_day().since(now)),
         part => ApiError::from(part.unexpected()),
-    })?;
+    };
+    let created = key.commit(&files.store, tx, Message::FileCreated, file, now, refused).await?;
     created.try_map(|file| {
         let (key, content_type) = (upload_key(file.file_id), file.content_type.code());
         let created_at = file.created_at;

@@ -156,7 +156,7 @@ impl Passkeys {
             let counters = attempts::of_passkey(client).unless_known;
             let _ = attempts::reserve(&self.store, &counters, now).await?;
             let counters = attempts::of_change("passkeyRegistrationRefused", owner.user_id);
-            let may_notify = self.store.reserve(&counters, now).await?.is_ok();
+            let may_notify = self.store.reserve(&counters, now).await?.is_reserved();
             let owner = self.store.user(owner.user_id).await?;
             if let Some(owner) = owner.filter(|_| may_notify) {
                 tx.send(&self.outbox.notify(

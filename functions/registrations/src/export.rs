@@ -24,7 +24,8 @@ use serde::Serialize;
 use serde_json::Value;
 use storage::EXPORT_TIME;
 use store::{
-    Counter, FullCourse, FullRegistration, RegistrationOrder, StoreError, all_pages, in_time,
+    Counter, FullCourse, FullRegistration, RegistrationOrder, ReserveOutcome, StoreError,
+    all_pages, in_time,
 };
 
 use self::{
@@ -88,8 +89,9 @@ pub(crate) async fn export(
     course.course = writable(Some(course.course), &writer.person)?;
     // Every export counts, also one that fails after reading much.
     let counter = Counter::of(limits::REGISTRATIONS_EXPORT, actor.user_id);
-    let reserved = store.reserve(&[counter], now).await?;
-    let _ = reserved.map_err(|full| ApiError::too_many_attempts(full.ends.since(now)))?;
+    if let ReserveOutcome::Full(full) = store.reserve(&[counter], now).await? {
+        return Err(ApiError::too_many_attempts(full.ends.since(now)));
+    }
     let (rows, file) = in_time(EXPORT_TIME, registrations.written(&course, &request)).await?;
     let bytes = file.len();
     let (short, day) = (&id.to_string()[..8], registrations.zone.local(now).date());

@@ -15,7 +15,7 @@ use domain::{
     user::User,
 };
 use identity::random;
-use store::{Counter, CourseTerms, Part, SeatRule, Transaction};
+use store::{Counter, CourseTerms, Part, ReserveOutcome, SeatRule, Transaction};
 use tokio::sync::OnceCell;
 
 use crate::{Registrations, access::VisibleRegistration, view::RegistrationResponse};
@@ -113,9 +113,11 @@ impl Registrations {
     /// `TOO_MANY_ATTEMPTS_MESSAGE`.
     async fn count_decision(&self, card: &RegistrationCard, now: Instant) -> Result<(), ApiError> {
         let key = format!("{} {}", card.course_id, card.user_id);
-        let reserved = self.store.reserve(&[Counter::of(limits::DECISIONS, key)], now).await?;
-        let _ = reserved.map_err(|full| ApiError::too_many_attempts(full.ends.since(now)))?;
-        Ok(())
+        let counter = Counter::of(limits::DECISIONS, key);
+        match self.store.reserve(&[counter], now).await? {
+            ReserveOutcome::Reserved(_) => Ok(()),
+            ReserveOutcome::Full(full) => Err(ApiError::too_many_attempts(full.ends.since(now))),
+        }
     }
 
     fn decided(

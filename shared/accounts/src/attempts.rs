@@ -24,7 +24,9 @@ use domain::{
 };
 use identity::password::{Hasher, Match};
 use secrecy::SecretString;
-use store::{CommitOutcome, Counter, Part, Reservation, Store, StoreError, Transaction};
+use store::{
+    CommitOutcome, Counter, Part, Reservation, ReserveOutcome, Store, StoreError, Transaction,
+};
 
 use crate::verify::CodeAttempt;
 
@@ -143,8 +145,8 @@ impl<'a> Attempt<'a> {
     ) -> Result<Self, ApiError> {
         let all = [counters.common.as_slice(), &counters.unless_known].concat();
         let reserved = match store.reserve(&all, now).await? {
-            Ok(reserved) => reserved,
-            Err(full) => {
+            ReserveOutcome::Reserved(reserved) => reserved,
+            ReserveOutcome::Full(full) => {
                 let may_be_known = !counters.unless_known.is_empty();
                 if !may_be_known || !has_signed_in_from(store, user, client, now).await {
                     return Err(ApiError::too_many_attempts(full.ends.since(now)));
@@ -301,6 +303,8 @@ pub async fn reserve(
     counters: &[Counter],
     now: Instant,
 ) -> Result<Reservation, ApiError> {
-    let reserved = store.reserve(counters, now).await?;
-    reserved.map_err(|full| ApiError::too_many_attempts(full.ends.since(now)))
+    match store.reserve(counters, now).await? {
+        ReserveOutcome::Reserved(reserved) => Ok(reserved),
+        ReserveOutcome::Full(full) => Err(ApiError::too_many_attempts(full.ends.since(now))),
+    }
 }

@@ -9,7 +9,7 @@ use domain::{
     limits,
     user::User,
 };
-use store::{Counter, Reservation, Store};
+use store::{Counter, Reservation, ReserveOutcome, Store};
 
 use crate::attempts::per_network;
 
@@ -90,8 +90,8 @@ pub async fn reserve(
     now: Instant,
 ) -> Result<Option<Reservation>, ApiError> {
     match store.reserve(counters, now).await? {
-        Ok(reservation) => Ok(Some(reservation)),
-        Err(full) => {
+        ReserveOutcome::Reserved(reservation) => Ok(Some(reservation)),
+        ReserveOutcome::Full(full) => {
             report(full.name);
             Ok(None)
         }
@@ -107,10 +107,13 @@ pub async fn require(
     counters: &[Counter],
     now: Instant,
 ) -> Result<Reservation, ApiError> {
-    store.reserve(counters, now).await?.map_err(|full| {
-        report(full.name);
-        ApiError::too_many_attempts(full.ends.since(now))
-    })
+    match store.reserve(counters, now).await? {
+        ReserveOutcome::Reserved(reservation) => Ok(reservation),
+        ReserveOutcome::Full(full) => {
+            report(full.name);
+            Err(ApiError::too_many_attempts(full.ends.since(now)))
+        }
+    }
 }
 
 /// Counts a message that was not sent, or not by text message, because the counter `name` is full.

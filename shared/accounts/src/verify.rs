@@ -7,7 +7,7 @@ use domain::{
     limits,
 };
 use identity::code::is_digits;
-use store::{Counter, Reservation, Store};
+use store::{Counter, Reservation, ReserveOutcome, Store};
 
 use crate::{
     Codes,
@@ -83,8 +83,8 @@ impl Codes {
             Err(failure) => error = Some(failure.into()),
         }
         match of_network {
-            Ok(Ok(counted)) => reserved = reserved.and(counted),
-            Ok(Err(full)) => {
+            Ok(ReserveOutcome::Reserved(counted)) => reserved = reserved.and(counted),
+            Ok(ReserveOutcome::Full(full)) => {
                 let user = code.as_ref().map_or(UserId::NONE, |code| code.user_id);
                 if !attempts::has_signed_in_from(&self.store, user, client, now).await {
                     error = Some(ApiError::too_many_attempts(full.ends.since(now)));

@@ -132,10 +132,10 @@ impl Idempotency {
     }
 
     /// Commits `tx` together with the `data` of the response, and returns the response with `message`, or that of an
-    /// earlier request with the same key. The inner error is the part whose condition failed.
+    /// earlier request with the same key.
     ///
     /// # Errors
-    /// As [`earlier`](Self::earlier).
+    /// As [`earlier`](Self::earlier), and `refused` of the part whose condition failed.
     pub async fn commit<T: Serialize + DeserializeOwned>(
         &self,
         store: &Store,
@@ -143,12 +143,13 @@ impl Idempotency {
         message: Message,
         data: T,
         now: Instant,
-    ) -> Result<Result<ApiResponse<T>, Part>, ApiError> {
+        refused: impl FnOnce(Part) -> ApiError,
+    ) -> ApiResult<T> {
         self.store_in(&mut tx, &data, now)?;
         match tx.commit().await? {
-            CommitOutcome::Committed => success(message, data).map(Ok),
+            CommitOutcome::Committed => success(message, data),
             CommitOutcome::ConditionFailed(part) => {
-                Ok(self.earlier(store, message, now).await?.ok_or(part))
+                self.earlier(store, message, now).await?.ok_or_else(|| refused(part))
             }
         }
     }

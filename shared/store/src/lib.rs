@@ -31,7 +31,7 @@ use aws_types::SdkConfig;
 
 use accounts::{counters::OpenWindows, users};
 pub use accounts::{
-    counters::{Counter, Full, Reservation},
+    counters::{Counter, Full, Reservation, ReserveOutcome},
     erased::{CoursesLeft, Erasure},
     limits::Window,
     passkeys::PasskeyOwner,

@@ -137,12 +137,11 @@ pub(crate) async fn register(
     }
     tx.new_user(&NewUser { user: user.clone(), password_hash });
     let account = AccountWithCommittee::of(user, committee);
-    let created = key.commit(&users.store, tx, message, account, now).await;
-    if !matches!(created, Ok(Ok(_))) {
+    let created = key.commit(&users.store, tx, message, account, now, |_| email_taken()).await;
+    if created.is_err() {
         users.codes.release(welcome).await;
     }
-    let created = created?.map_err(|_| email_taken())?;
-    Ok(created.map(|user| RegisterResponse { user }))
+    Ok(created?.map(|user| RegisterResponse { user }))
 }
 
 /// Returns the committee if it is active and the address has no `owner`. The address comes last: an error of another

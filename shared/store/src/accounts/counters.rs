@@ -57,6 +57,22 @@ pub struct Full {
     pub ends: Instant,
 }
 
+/// What became of a reservation.
+#[derive(Debug)]
+pub enum ReserveOutcome {
+    /// All counters are below their limits.
+    Reserved(Reservation),
+    /// Of the full counters, the one whose window ends last.
+    Full(Full),
+}
+
+impl ReserveOutcome {
+    /// Whether all counters are below their limits. The reservation stays counted.
+    pub const fn is_reserved(&self) -> bool {
+        matches!(self, Self::Reserved(_))
+    }
+}
+
 /// Cache of windows that are probably open: counting in them takes one write instead of two. A wrong entry costs
 /// the second write.
 #[derive(Debug, Clone, Default)]
@@ -89,8 +105,7 @@ impl OpenWindows {
 
 impl Store {
     /// Adds one to each of `counters`, concurrently, before an attempt that may fail. When one of them exceeds its
-    /// limit, all are released, so that a blocked network cannot fill an account's counter, and the inner error is
-    /// the full counter whose window ends last.
+    /// limit, all are released, so that a blocked network cannot fill an account's counter.
     ///
     /// # Errors
     /// Those of the store; the attempt must not be made then.
@@ -98,7 +113,7 @@ impl Store {
         &self,
         counters: &[Counter],
         now: Instant,
-    ) -> Result<Result<Reservation, Full>, StoreError> {
+    ) -> Result<ReserveOutcome, StoreError> {
         let counted = join_all(counters.iter().map(|counter| self.counted(counter, now))).await;
         let (mut reservation, mut failed) = (Reservation::default(), None);
         for counted in counted {
@@ -117,10 +132,10 @@ impl Store {
             .filter(|(window, counter)| window.count > counter.max)
             .map(|(window, counter)| Full { name: counter.name, ends: window.ends });
         let Some(full) = full.max_by_key(|full| full.ends) else {
-            return Ok(Ok(reservation));
+            return Ok(ReserveOutcome::Reserved(reservation));
         };
         let _ = self.release(reservation).await;
-        Ok(Err(full))
+        Ok(ReserveOutcome::Full(full))
     }
 
     /// Adds one to `counter`, and returns the count of its window. In contrast to [`reserve`](Self::reserve) it stays

@@ -273,6 +273,14 @@ impl Key {
     }
 }
 
+/// What became of the update of one item.
+pub(crate) enum UpdateOutcome<T> {
+    /// The item as it is afterwards.
+    Updated(T),
+    /// The item as it is; empty when there is none.
+    ConditionFailed(Item),
+}
+
 impl Store {
     /// Updates one item and returns it as it is afterwards, or `None` when the condition fails. For counters and
     /// idempotent changes, because a lost response leaves the outcome unknown; a change whose outcome must be
@@ -281,16 +289,18 @@ impl Store {
         &self,
         update: Write,
     ) -> Result<Option<T>, StoreError> {
-        Ok(self.update_or_current(update).await?.ok())
+        match self.update_or_current(update).await? {
+            UpdateOutcome::Updated(updated) => Ok(Some(updated)),
+            UpdateOutcome::ConditionFailed(_) => Ok(None),
+        }
     }
 
-    /// Like [`update_item`](Self::update_item), but returns the current item when the condition fails, which is empty
-    /// when there is none. It costs no read
+    /// Like [`update_item`](Self::update_item), but returns the current item when the condition fails. It costs no read
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_UpdateItem.html>).
     pub(crate) async fn update_or_current<T: DeserializeOwned>(
         &self,
         update: Write,
-    ) -> Result<Result<T, Item>, StoreError> {
+    ) -> Result<UpdateOutcome<T>, StoreError> {
         update.check()?;
         let mut retries = Retries::new();
         loop {
@@ -310,13 +320,15 @@ impl Store {
                 );
             match counted(request.send()).await {
                 Ok(response) => {
-                    return Ok(Ok(from_item(response.attributes.unwrap_or_default())?));
+                    let updated = from_item(response.attributes.unwrap_or_default())?;
+                    return Ok(UpdateOutcome::Updated(updated));
                 }
                 Err(error) => {
                     if let Some(UpdateItemError::ConditionalCheckFailedException(failed)) =
                         error.as_service_error()
                     {
-                        return Ok(Err(failed.item().cloned().unwrap_or_default()));
+                        let current = failed.item().cloned().unwrap_or_default();
+                        return Ok(UpdateOutcome::ConditionFailed(current));
                     }
                     // After a conflict the write was not done; after any other error it may have been.
                     match StoreError::from(error) {

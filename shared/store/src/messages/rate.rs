@@ -7,7 +7,10 @@ use domain::{Instant, times::CLOCK_SKEW};
 use serde::Deserialize;
 use serde_dynamo::from_item;
 
-use crate::{Store, StoreError, keys, write::Write};
+use crate::{
+    Store, StoreError, keys,
+    write::{UpdateOutcome, Write},
+};
 
 /// What has a sending rate of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,11 +93,11 @@ impl Store {
         // Another process may start the sequence between the first two attempts.
         for update in [next.clone(), restart, next] {
             match self.update_or_current(update).await? {
-                Ok(Next { next_at }) => {
+                UpdateOutcome::Updated(Next { next_at }) => {
                     let times = (1..=count).rev().map(|before| next_at - interval * before);
                     return Ok(SendTimes::Reserved(times.map(rounded_up).collect()));
                 }
-                Err(current) => {
+                UpdateOutcome::ConditionFailed(current) => {
                     let Next { next_at } = from_item(current)?;
                     if next_at > latest && next_at <= too_far {
                         return Ok(SendTimes::NoneBefore(rounded_up(next_at).before(max_wait)));
