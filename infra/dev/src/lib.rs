@@ -9,6 +9,7 @@ pub mod operations;
 pub mod pages;
 mod reference;
 mod requests;
+mod schemas;
 pub mod seed;
 pub mod update;
 

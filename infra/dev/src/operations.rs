@@ -10,7 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_yaml_ng::{Mapping, Value as Yaml};
 
-use crate::{FUNCTIONS, examples};
+use crate::{
+    FUNCTIONS, examples,
+    schemas::{extend_all, name_required},
+};
 
 /// The part of the OpenAPI document that functions share.
 const SHARED: &str = include_str!("../../api/openapi.yaml");
@@ -34,8 +37,8 @@ pub struct Document {
     pub components: BTreeMap<String, Mapping>,
 }
 
-/// The OpenAPI document: `infra/api/openapi.yaml` and the `openapi.yaml` of each function, with the headers of `x-headers`
-/// and examples in each response.
+/// The OpenAPI document: `infra/api/openapi.yaml` and the `openapi.yaml` of each function, with what they leave out:
+/// the headers of `x-headers` and the examples of each response, and parts of schemas.
 ///
 /// # Errors
 /// When a file is malformed, or two have the same path or component.
@@ -44,6 +47,11 @@ pub fn document() -> Result<Document, LocalError> {
         FUNCTIONS.map(|(name, _, text)| (format!("functions/{name}/openapi.yaml"), text));
     let mut document =
         merged([("infra/api/openapi.yaml".to_owned(), SHARED)].into_iter().chain(functions))?;
+    let items = document.paths.values_mut();
+    items
+        .chain(document.components.values_mut().flat_map(Mapping::values_mut))
+        .for_each(name_required);
+    extend_all(document.components.entry("schemas".to_owned()).or_default())?;
     let headers = document.fields.shift_remove("x-headers").unwrap_or_default();
     let answers = examples::answers()?;
     let shared = document.components.get_mut("responses");
