@@ -16,6 +16,8 @@ use std::{
 use bytes::Bytes;
 use domain::Instant;
 use dynoxide::Database;
+use http::Response;
+use http_body_util::Full;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::keys::{ITEMS, ItemKind};
@@ -82,8 +84,15 @@ impl Part<'_> {
     }
 }
 
+/// The response to `operation`, whose conditions are counted.
+pub(crate) fn answer(database: &Database, operation: &str, body: &Bytes) -> Response<Full<Bytes>> {
+    let response = tables::execute(database, operation, body);
+    count_write(database, operation, body, response.status().is_success());
+    response
+}
+
 /// Counts the conditions of a write that was executed. Those of one that has failed are evaluated one by one.
-pub(crate) fn count_write(database: &Database, operation: &str, body: &[u8], is_written: bool) {
+fn count_write(database: &Database, operation: &str, body: &[u8], is_written: bool) {
     const NAME: &[u8] = b"\"ConditionExpression\"";
     if !IS_ON.load(Ordering::Relaxed) || !body.windows(NAME.len()).any(|part| part == NAME) {
         return;

@@ -192,7 +192,7 @@ impl StrictTables {
         fault: &Fault,
         lag: Option<Duration>,
     ) -> (Response<Full<Bytes>>, bool) {
-        let current = async || found(tables::answer(&self.database, operation, body)).await.0;
+        let current = async || found(conditions::answer(&self.database, operation, body)).await.0;
         let before = current().await;
         let (items, response) = found(self.answer(operation, body, Some(fault), lag).await).await;
         (response, items != before && items != current().await)
@@ -211,7 +211,7 @@ impl StrictTables {
         };
         let strictness = fault.map_or(standing, |fault| standing.with(fault));
         if strictness.is_off() && lag.is_none() {
-            return tables::answer(&self.database, operation, body);
+            return conditions::answer(&self.database, operation, body);
         }
         let request: Value = serde_json::from_slice(body).unwrap_or_default();
         if !strictness.is_metered || operation == "TransactGetItems" {
@@ -259,10 +259,10 @@ impl StrictTables {
             "Query" | "BatchGetItem" | "GetItem" => self.read(strictness, operation, request),
             "TransactGetItems" => match self.held.conflicts(&items) {
                 Some(conflicts) => held::cancelled(&conflicts, &self.database, request),
-                None => tables::answer(&self.database, operation, body),
+                None => conditions::answer(&self.database, operation, body),
             },
             "TransactWriteItems" if self.is_written(request) => {
-                tables::answer(&self.database, operation, body)
+                conditions::answer(&self.database, operation, body)
             }
             "TransactWriteItems" if strictness.transaction_ms > 0 => {
                 let hold = match self.held.hold(items.clone()) {
@@ -296,7 +296,7 @@ impl StrictTables {
         // Locked during the write, so that the replica gets the changes of an item in their order.
         let mut state = self.state();
         let State { strictness, replica, lag, random, .. } = &mut *state;
-        let response = tables::answer(&self.database, operation, body);
+        let response = conditions::answer(&self.database, operation, body);
         if let Some(replica) = replica {
             for key in items {
                 let random = Duration::from_millis(random.below(strictness.stale_ms + 1));
@@ -318,9 +318,9 @@ impl StrictTables {
             && !is_consistent(operation, request)
             && let Some(replica) = &mut self.state().replica
         {
-            return tables::answer(replica.current(), operation, &body);
+            return conditions::answer(replica.current(), operation, &body);
         }
-        tables::answer(&self.database, operation, &body)
+        conditions::answer(&self.database, operation, &body)
     }
 
     /// Whether a transaction with the token of this one was written: then it succeeds once more, whatever other requests

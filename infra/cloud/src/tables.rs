@@ -7,7 +7,7 @@ use http_body_util::Full;
 use serde_json::{Value, json};
 use store::keys::{IndexSchema, TableSchema};
 
-use crate::{LocalError, REFUSED, conditions};
+use crate::{LocalError, REFUSED};
 
 /// Creates `table` if it does not exist, and adds indexes that an older data folder lacks.
 pub(crate) fn make(database: &Database, table: &TableSchema) -> Result<(), LocalError> {
@@ -108,13 +108,6 @@ pub(crate) fn item(database: &Database, table: &str, key: &Value) -> Value {
         serde_json::to_value(found).ok()
     });
     found.map_or(Value::Null, |mut found| found["Item"].take())
-}
-
-/// The response to `operation`, whose conditions are counted.
-pub(crate) fn answer(database: &Database, operation: &str, body: &Bytes) -> Response<Full<Bytes>> {
-    let response = execute(database, operation, body);
-    conditions::count_write(database, operation, body, response.status().is_success());
-    response
 }
 
 /// The response to `operation`. The store runs on this thread: a request takes a fraction of a millisecond.

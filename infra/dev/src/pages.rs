@@ -1,12 +1,12 @@
 //! `/_local`: which page or JSON is at which path. The pages are in `console`. Nothing is served to pages of
 //! other origins, except the stand-in for the front end, to which mails link.
 
-mod responses;
+pub(crate) mod responses;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header as header_names};
-use responses::{error, html, json_response};
-pub(crate) use responses::{redirect, response};
+pub(crate) use responses::redirect;
+use responses::{error, html, json_response, response};
 use serde_json::{Value, json};
 use store::{Setup, Store};
 

@@ -8,7 +8,7 @@ use http::{Response, StatusCode, header};
 use serde_json::Value as Json;
 use serde_yaml_ng::Value;
 
-use crate::{operations, pages::response};
+use crate::{operations, pages::responses::response};
 
 const PAGE: &str = include_str!("reference/page.html");
 /// Scalar's script, about 5 MB.

@@ -19,6 +19,7 @@
 use common::{ApiError, Client, ErrorCode, SignedIn};
 use domain::{
     Email, Instant, UserId,
+    code::{Code, CodeId},
     limits::{self, Limit},
     user::User,
 };
@@ -28,7 +29,19 @@ use store::{
     CommitOutcome, Counter, Part, Reservation, ReserveOutcome, Store, StoreError, Transaction,
 };
 
-use crate::verify::CodeAttempt;
+/// The code at which an attempt at its digits is counted.
+#[derive(Debug)]
+pub(crate) struct CodeAttempt {
+    pub(crate) id: CodeId,
+    pub(crate) code: Code,
+}
+
+impl CodeAttempt {
+    /// Takes the attempt of `client` back. One that cannot be taken back stays counted.
+    pub(crate) async fn take_back(&self, store: &Store, client: &Client) {
+        let _ = store.return_attempt(self.id, &self.code, &client.network).await;
+    }
+}
 
 /// The counters of an attempt at an account.
 #[derive(Default)]

@@ -7,27 +7,13 @@ use domain::{
     limits,
 };
 use identity::code::is_digits;
-use store::{Counter, Reservation, ReserveOutcome, Store};
+use store::{Counter, Reservation, ReserveOutcome};
 
 use crate::{
     Codes,
-    attempts::{self, Attempt, Failed},
+    attempts::{self, Attempt, CodeAttempt, Failed},
     codes::{PURPOSE, mac_input},
 };
-
-/// The code at which an attempt at its digits is counted.
-#[derive(Debug)]
-pub(crate) struct CodeAttempt {
-    id: CodeId,
-    code: Code,
-}
-
-impl CodeAttempt {
-    /// Takes the attempt of `client` back. One that cannot be taken back stays counted.
-    pub(crate) async fn take_back(&self, store: &Store, client: &Client) {
-        let _ = store.return_attempt(self.id, &self.code, &client.network).await;
-    }
-}
 
 impl Codes {
     /// Finds the code `id` whose digits or link code is `text`. The caller uses it up, and ends the
