@@ -15,9 +15,7 @@ use domain::{
 use http::{HeaderMap, header};
 use identity::random;
 
-use crate::{
-    CourseResponse, Courses, ShowCourseResponse, content::Content, publication_errors, ready,
-};
+use crate::{CourseResponse, Courses, content::Content, publication_errors, ready};
 
 input! {
     /// The longest texts fit also when each letter is escaped.
@@ -113,6 +111,6 @@ impl Courses {
             return Ok((None, String::new()));
         };
         let course = full.course.clone();
-        Ok((Some(course), etag_of(ShowCourseResponse::from(full))?))
+        Ok((Some(course), etag_of(self.shown(full))?))
     }
 }

@@ -8,7 +8,7 @@ use common::{
 use domain::{
     CourseId, Line, QuestionId,
     audit::{Action, AuditedAction, values},
-    question::{Question, placed},
+    question::Question,
 };
 use identity::random;
 
@@ -43,6 +43,6 @@ pub(crate) async fn copy(
     let copied = AuditedAction::of_course(Action::CourseCopied, &course.summary, copied_from);
     tx.record_audit(&copied.by(actor, random::id(now), now));
     tx.commit().await?.expect_committed()?;
-    let questions = placed(questions);
+    let questions = courses.placed(questions, 1);
     success(Message::CourseCopied, CourseWithQuestions { course, questions })
 }

@@ -18,7 +18,8 @@ use domain::{
     CourseId, Instant,
     audit::AuditedAction,
     course::{Course, CourseState},
-    question::{PlacedQuestion, placed},
+    placed_question::PlacedQuestion,
+    question::Question,
     registration::RegistrationSettings,
 };
 use identity::random;
@@ -34,14 +35,20 @@ pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
 pub(crate) struct Courses {
     store: Store,
     cursors: Cursors,
+    /// That of an answer.
+    max_file_bytes: u64,
 }
 
 /// The routes below `/courses`.
 ///
 /// # Errors
-/// When the key of the cursors is missing or malformed.
+/// When the key of the cursors is missing or malformed, or the limit of files is not a number.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
-    let courses = Courses { store: setup.store.clone(), cursors: setup.keys.parse(Key::Cursor)? };
+    let courses = Courses {
+        store: setup.store.clone(),
+        cursors: setup.keys.parse(Key::Cursor)?,
+        max_file_bytes: setup.settings.number("FILE_MAX_BYTES", 100_000_000)?,
+    };
     Ok(Routes::default()
         .post("/courses", create::create)
         .get("/courses/committee", committee::list)
@@ -163,10 +170,17 @@ pub(crate) struct ShowCourseResponse {
     registration: RegistrationSettings,
 }
 
-impl From<FullCourse> for ShowCourseResponse {
-    fn from(full: FullCourse) -> Self {
+impl Courses {
+    /// `questions`, the first of which has the position `first`.
+    fn placed(&self, questions: Vec<Question>, first: usize) -> Vec<PlacedQuestion> {
+        let places = questions.into_iter().zip(first..);
+        places.map(|(one, order)| PlacedQuestion::new(one, order, self.max_file_bytes)).collect()
+    }
+
+    fn shown(&self, full: FullCourse) -> ShowCourseResponse {
         let FullCourse { course, questions, settings } = full;
-        Self { course, questions: placed(questions), registration: settings }
+        let questions = self.placed(questions, 1);
+        ShowCourseResponse { course, questions, registration: settings }
     }
 }
 

@@ -12,7 +12,8 @@ use domain::{
     CourseId, Instant, QuestionId,
     audit::AuditedAction,
     course::CourseSummary,
-    question::{PlacedQuestion, Question, QuestionContent, placed},
+    placed_question::PlacedQuestion,
+    question::{Question, QuestionContent},
 };
 use identity::random;
 use serde::Serialize;
@@ -43,7 +44,8 @@ pub(crate) async fn show(
 ) -> ApiResult<QuestionResponse> {
     let full = courses.full(course, &person, visible).await?;
     let place = place_of(id, &full.questions)?;
-    let question = placed(full.questions).swap_remove(place);
+    let mut questions = courses.placed(full.questions, 1);
+    let question = questions.swap_remove(place);
     ok(QuestionResponse { question })
 }
 
@@ -76,7 +78,7 @@ pub(crate) async fn change(
             tx.change_question_type(course);
         }
         courses.audit(&mut tx, (&before, &former, Some(&question)), &writer.person, now).await?;
-        Ok::<_, ApiError>((tx, PlacedQuestion { question, order }))
+        Ok::<_, ApiError>((tx, PlacedQuestion::new(question, order, courses.max_file_bytes)))
     };
     let is_fixed = |part| (part == Part::Seats).then(|| ErrorCode::QuestionTypeFixed.into());
     let question = courses.store.update(change, is_fixed).await?;

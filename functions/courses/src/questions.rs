@@ -7,7 +7,8 @@ use common::{
 };
 use domain::{
     Constraint, CourseId, QuestionId, Unit, ValueError,
-    question::{OPTIONS, PlacedQuestion, Question, QuestionContent, QuestionType, check_options},
+    placed_question::PlacedQuestion,
+    question::{OPTIONS, Question, QuestionContent, QuestionType, check_options},
 };
 use identity::random;
 use serde::Serialize;
@@ -85,10 +86,6 @@ pub(crate) async fn add(
         Ok::<_, ApiError>((tx, first))
     };
     let first = courses.store.update(add, |_| None).await?;
-    let questions = questions
-        .into_iter()
-        .zip(first..)
-        .map(|(question, order)| PlacedQuestion { question, order })
-        .collect();
+    let questions = courses.placed(questions, first);
     success(Message::QuestionsAdded, QuestionsResponse { questions })
 }

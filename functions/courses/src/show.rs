@@ -15,7 +15,7 @@ pub(crate) async fn show(
     person: SignedIn,
     Path(id): Path<CourseId>,
 ) -> ApiResult<ShowCourseResponse> {
-    let mut response = ShowCourseResponse::from(courses.full(id, &person, visible).await?);
+    let mut response = courses.shown(courses.full(id, &person, visible).await?);
     let summary = &response.course.summary;
     if !may_write(summary, &person) {
         response.registration.join_info = None;

@@ -6,7 +6,10 @@ use common::{
     rights::WriteCourses,
 };
 use domain::{
-    CommitteeId, CourseId, UserId, course::Course, question::Question, registration::Party,
+    CommitteeId, CourseId, UserId,
+    course::Course,
+    question::Question,
+    registration::{Party, Reader},
 };
 use store::{CourseTerms, FullRegistration, StoreError};
 
@@ -18,10 +21,8 @@ pub(crate) struct VisibleRegistration {
     /// Its questions, if they were read.
     pub(crate) questions: Option<Vec<Question>>,
     pub(crate) full: FullRegistration,
-    /// Whether the caller may write the course.
-    pub(crate) is_writer: bool,
-    /// Whether it is the caller's own.
-    pub(crate) is_own: bool,
+    /// The caller.
+    pub(crate) reader: Reader,
 }
 
 impl Registrations {
@@ -65,11 +66,10 @@ impl Registrations {
         let (course, full) =
             tokio::try_join!(self.store.course_terms(id), self.store.full_registration(id, user))?;
         let course = course.ok_or(ErrorCode::CourseNotFound)?;
-        let is_writer = may_write(&course.course.summary, person);
-        let is_own = user == person.user.user_id;
+        let reader = reader(person, user, &course);
         match full {
-            Some(full) if is_writer || is_own => {
-                Ok(VisibleRegistration { course, questions: None, full, is_writer, is_own })
+            Some(full) if reader.is_writer || reader.is_own => {
+                Ok(VisibleRegistration { course, questions: None, full, reader })
             }
             _ => {
                 visible(Some(course.course), person)?;
@@ -105,19 +105,25 @@ impl Registrations {
         writer: &Permitted<WriteCourses>,
     ) -> Result<VisibleRegistration, ApiError> {
         let found = self.visible_registration(ids, &writer.person).await?;
-        if found.is_writer { Ok(found) } else { Err(ErrorCode::Forbidden.into()) }
+        if found.reader.is_writer { Ok(found) } else { Err(ErrorCode::Forbidden.into()) }
     }
 }
 
 impl VisibleRegistration {
-    /// In which role the caller changes the registration. Members of a closed committee may only change their own.
+    /// In which role the caller changes the registration.
     ///
     /// # Errors
     /// `COMMITTEE_INACTIVE_MESSAGE`.
-    pub(crate) fn party(&self, person: &SignedIn) -> Result<Party, ErrorCode> {
-        if !self.is_writer || self.is_own && person.require_active_committee().is_err() {
-            return Ok(Party::Person);
-        }
-        person.require_active_committee().map(|()| Party::Committee)
+    pub(crate) fn party(&self) -> Result<Party, ErrorCode> {
+        self.reader.party().ok_or(ErrorCode::CommitteeInactive)
+    }
+}
+
+/// `person` as the reader of the registration of `user` for `course`.
+pub(crate) fn reader(person: &SignedIn, user: UserId, course: &CourseTerms) -> Reader {
+    Reader {
+        is_writer: may_write(&course.course.summary, person),
+        is_own: user == person.user.user_id,
+        may_act: person.require_active_committee().is_ok(),
     }
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{
-    ApiResult, ErrorCode, Input, Message, Now, Path, Permitted, flag, input, integer,
+    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, Permitted, flag, input, integer,
     rights::WriteCourses, success,
 };
 use domain::{
@@ -24,14 +24,11 @@ use crate::{
 input! {
     pub(crate) struct ApproveRequest: 262_144 {
         /// Whether the course gets one seat more for this person.
-        add_seat: bool = optional_or("addSeat", flag, false),
-        version: Option<u64> = optional("version", integer(0..=u64::MAX)),
+        pub(crate) add_seat: bool = optional_or("addSeat", flag, false),
+        pub(crate) version: Option<u64> = optional("version", integer(0..=u64::MAX)),
     }
 }
 
-/// The person gets a seat if one is free and nobody waits, else a place on the waiting list in the order of numbers. Only
-/// `addSeat` passes people who wait. A person whose account is suspended gets no seat, but a place. A registration that
-/// stays where it is stays unchanged.
 pub(crate) async fn approve(
     State(registrations): State<Registrations>,
     Now(now): Now,
@@ -39,18 +36,36 @@ pub(crate) async fn approve(
     Path(ids): Path<(CourseId, UserId)>,
     Input(request): Input<ApproveRequest>,
 ) -> ApiResult<RegistrationResponse> {
-    let approve = || async {
-        // Before the course: see `Attempt` of `POST /registrations/{courseId}`.
-        let seats = registrations.store.seats(ids.0).await?;
-        let found = registrations.decidable(ids, &writer).await?;
-        let decision = found.approved(&request, &seats, now)?;
-        if decision.is_some() && !found.full.registration.card.state.is_active() {
-            registrations.require_few_registrations(ids.1, now).await?;
-        }
-        Ok((found, decision))
-    };
-    let response = registrations.decide(&writer.person.user, now, approve).await?;
-    success(Message::RegistrationApproved, response)
+    let found = registrations.approve(ids, &request, &writer, now).await?;
+    success(Message::RegistrationApproved, registrations.response(found, now).await?)
+}
+
+impl Registrations {
+    /// Approves the registration `ids`, of course and person, as `writer`. The person gets a seat if one is free and nobody
+    /// waits, else a place on the waiting list in the order of numbers. Only `addSeat` passes people who wait. A person
+    /// whose account is suspended gets no seat, but a place. A registration that stays where it is stays unchanged.
+    ///
+    /// # Errors
+    /// Those of [`decidable`](Self::decidable), [`VisibleRegistration::approved`] and [`decide`](Self::decide).
+    pub(crate) async fn approve(
+        &self,
+        ids: (CourseId, UserId),
+        request: &ApproveRequest,
+        writer: &Permitted<WriteCourses>,
+        now: Instant,
+    ) -> Result<VisibleRegistration, ApiError> {
+        let approve = || async {
+            // Before the course: see `Attempt` of `POST /registrations/{courseId}`.
+            let seats = self.store.seats(ids.0).await?;
+            let found = self.decidable(ids, writer).await?;
+            let decision = found.approved(request, &seats, now)?;
+            if decision.is_some() && !found.full.registration.card.state.is_active() {
+                self.require_few_registrations(ids.1, now).await?;
+            }
+            Ok((found, decision))
+        };
+        self.decide(&writer.person.user, now, approve).await
+    }
 }
 
 impl VisibleRegistration {

@@ -20,7 +20,7 @@ pub(crate) async fn show(
     Path(ids): Path<(CourseId, UserId)>,
 ) -> Result<Response, ApiError> {
     let found = registrations.visible_registration(ids, &person).await?;
-    if !found.is_own {
+    if !found.reader.is_own {
         return Err(ErrorCode::Forbidden.into());
     }
     let course = &found.course.course.summary;

@@ -1,9 +1,7 @@
 //! `POST /registrations/{courseId}/{userId}/cancel`: cancels a registration.
 
 use axum::extract::State;
-use common::{
-    ApiResult, ErrorCode, Input, Message, Now, Path, SignedIn, Verified, input, success, text,
-};
+use common::{ApiResult, ErrorCode, Input, Message, Now, Path, Verified, input, success, text};
 use domain::{
     CourseId, Instant, UserId,
     audit::{Action, AuditValues},
@@ -32,7 +30,7 @@ pub(crate) async fn cancel(
 ) -> ApiResult<RegistrationResponse> {
     let cancel = || async {
         let found = registrations.visible_registration(ids, &person).await?;
-        let decision = found.canceller(&person, now)?.map(|party| {
+        let decision = found.canceller(now)?.map(|party| {
             let is_committee = party == Party::Committee;
             let action = (Action::RegistrationCancelled, AuditValues::new());
             Decision {
@@ -49,36 +47,25 @@ pub(crate) async fn cancel(
         });
         Ok((found, decision))
     };
-    let response = registrations.decide(&person.user, now, cancel).await?;
-    success(Message::RegistrationCancelled, response)
+    let found = registrations.decide(&person.user, now, cancel).await?;
+    success(Message::RegistrationCancelled, registrations.response(found, now).await?)
 }
 
 impl VisibleRegistration {
-    /// Who cancels the registration; `None` if it is cancelled already. A writer who is registered acts for themselves
-    /// while they may.
+    /// Who cancels the registration; `None` if it is cancelled already.
     ///
     /// # Errors
-    /// `REGISTRATION_ENDED_MESSAGE`, `CANCELLATION_CLOSED_MESSAGE` or `COMMITTEE_INACTIVE_MESSAGE`.
-    fn canceller(&self, person: &SignedIn, now: Instant) -> Result<Option<Party>, ErrorCode> {
-        let state = self.full.registration.card.state;
-        let party = self.party(person)?;
-        if state == RegistrationState::Cancelled {
-            return Ok(None);
+    /// `COMMITTEE_INACTIVE_MESSAGE`, `REGISTRATION_ENDED_MESSAGE` or `CANCELLATION_CLOSED_MESSAGE`.
+    fn canceller(&self, now: Instant) -> Result<Option<Party>, ErrorCode> {
+        self.party()?;
+        let (card, course) = (&self.full.registration.card, &self.course);
+        match card.state {
+            RegistrationState::Cancelled => return Ok(None),
+            state if !state.is_active() => return Err(ErrorCode::RegistrationEnded),
+            _ => {}
         }
-        if !state.is_active() {
-            return Err(ErrorCode::RegistrationEnded);
-        }
-        let (course, settings) = (&self.course.course.summary, &self.course.settings);
-        let end = match state {
-            RegistrationState::Confirmed => settings.cancellation_end(course),
-            _ => course.start(),
-        };
-        if self.is_own && end.is_none_or(|end| now < end) {
-            Ok(Some(Party::Person))
-        } else if party == Party::Committee {
-            Ok(Some(party))
-        } else {
-            Err(ErrorCode::CancellationClosed)
-        }
+        let settings = &course.settings;
+        let canceller = self.reader.canceller(card, &course.course.summary, settings, now);
+        canceller.map(Some).ok_or(ErrorCode::CancellationClosed)
     }
 }

@@ -6,8 +6,7 @@ use std::time::Duration;
 use axum::extract::State;
 use common::{
     ActiveMember, ApiError, ApiResult, ErrorCode, FieldError, Input, Message, Now, Path, SignedIn,
-    course_rights::{may_write, visible},
-    flag, input, success, text,
+    course_rights::visible, flag, input, success, text,
 };
 use data_encoding::HEXLOWER;
 use domain::{
@@ -25,7 +24,7 @@ use tokio::sync::OnceCell;
 
 use crate::{
     Registrations,
-    access::VisibleRegistration,
+    access::{VisibleRegistration, reader},
     answers::{SubmittedAnswers, submitted_answers},
     availability::require_audience,
     moving::Move,
@@ -81,7 +80,7 @@ pub(crate) async fn create(
     };
     let registered = registrations.store.update(register, |_| None);
     let (message, found) = within(RUSH_TIME, registered).await?;
-    success(message, registrations.response(found).await?)
+    success(message, registrations.response(found, now).await?)
 }
 
 fn message(state: RegistrationState) -> Message {
@@ -231,8 +230,8 @@ impl Attempt<'_> {
     }
 
     fn visible_registration(self, full: FullRegistration) -> VisibleRegistration {
-        let is_writer = may_write(&self.course.course.summary, self.person);
+        let reader = reader(self.person, self.person.user.user_id, &self.course);
         let (course, questions) = (self.course, Some(self.questions));
-        VisibleRegistration { course, questions, full, is_writer, is_own: true }
+        VisibleRegistration { course, questions, full, reader }
     }
 }

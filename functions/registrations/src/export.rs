@@ -39,7 +39,7 @@ const KIND: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.
 /// Registrations per page of a list; the store ends pages at 1 MB.
 const PAGE: u16 = 1000;
 /// Registrations that are read whole by one request.
-const BATCH: usize = 33;
+pub(crate) const BATCH: usize = 33;
 /// Such requests at once.
 const AT_ONCE: usize = 8;
 

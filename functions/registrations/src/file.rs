@@ -31,7 +31,7 @@ pub(crate) async fn show(
 ) -> ApiResult<FileResponse> {
     let found = registrations.visible_registration((course, user), &person).await?;
     let is_open = found.full.registration.card.state.is_active() && found.full.user.is_active;
-    if !found.is_own && !is_open {
+    if !found.reader.is_own && !is_open {
         return Err(ErrorCode::FileNotFound.into());
     }
     let mut answers = found.full.answers.iter();
@@ -39,7 +39,7 @@ pub(crate) async fn show(
     let id = answer.and_then(|answer| answer.file()).ok_or(ErrorCode::FileNotFound)?;
     let file = registrations.store.ready_files([id]).await?.remove(&id);
     let file = file.filter(|file| file.user_id == user).ok_or(ErrorCode::FileNotFound)?;
-    if !found.is_own {
+    if !found.reader.is_own {
         // Before the link, which the response contains.
         let (action, summary) = (Action::RegistrationFileRead, &found.course.course.summary);
         let values = values([("questionID", question.to_string().into())]);

@@ -8,6 +8,7 @@ mod calendar;
 mod cancel;
 mod cancel_course;
 mod create;
+mod decisions;
 mod export;
 mod file;
 mod list;
@@ -71,6 +72,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         .put("/registrations/{courseId}/settings", settings::replace)
         .get("/registrations/{courseId}/availability", availability::show)
         .post("/registrations/{courseId}/cancel-course", cancel_course::cancel_course)
+        .post("/registrations/{courseId}/decisions", decisions::decide)
         .post("/registrations/{courseId}/export", export::export)
         .get("/registrations/{courseId}/{userId}", registration::show)
         .put("/registrations/{courseId}/{userId}", registration::change)

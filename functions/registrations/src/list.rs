@@ -7,12 +7,18 @@ use common::{
 };
 use domain::{
     Constraint, CourseId, Line, UserId, folded,
-    registration::{ListOrder, RegistrationCard, RegistrationState, Seats},
+    registration::{
+        Answer, AnswerView, ListOrder, ListPart, RegistrationCard, RegistrationState, Seats,
+    },
 };
+use futures_util::future::try_join_all;
 use serde::Serialize;
-use store::{Page, RegistrationOrder};
+use store::{CourseTerms, FullRegistration, Page, RegistrationOrder, StoreError};
 
-use crate::{Registrations, view::CardView};
+use crate::{Registrations, export::BATCH, view::CardView};
+
+/// Most bytes of answers in a response: one registration has at most 390,000.
+const MAX_BYTES: usize = 4_000_000;
 
 input! {
     pub(crate) struct ListQuery {
@@ -21,6 +27,7 @@ input! {
         order: Option<ListOrder> = nullable("order", choice),
         /// The beginning of the last name; lists by name.
         start: Option<Line<100>> = nullable("q", text),
+        include: Option<ListPart> = nullable("include", choice),
     }
 }
 
@@ -57,7 +64,7 @@ pub(crate) async fn list(
     Path(id): Path<CourseId>,
     Filtered(paging, request): Filtered<ListQuery>,
 ) -> ApiResult<ListResponse> {
-    let ListQuery { state, order, start } = request;
+    let ListQuery { state, order, start, include } = request;
     let is_contradiction = order == Some(ListOrder::Number) && start.is_some();
     let order = match (order, start) {
         (None | Some(ListOrder::Number), None) => RegistrationOrder::Number,
@@ -73,18 +80,76 @@ pub(crate) async fn list(
     let course = registrations.course(id, &viewer.person, writable).await?;
     let states = state.map_or_else(|| RegistrationState::ALL.to_vec(), |state| vec![state]);
     let (store, position) = (&registrations.store, list.position());
-    let (page, seats) = tokio::try_join!(
-        store.registrations(id, &states, &order, position, list.limit),
-        store.seats(id)
-    )?;
-    let users: Vec<UserId> = page.items.iter().map(|card| card.user_id).collect();
-    let files = page.items.iter().flat_map(|card| card.required_files(&course.required));
-    let (users, files) = tokio::try_join!(store.accounts(&users), store.ready_files(files))?;
-    let view = |card: RegistrationCard| {
-        let user = users.get(&card.user_id)?;
-        Some(CardView::new(card, user, &course.required, &files))
+    let page = async {
+        let mut limit = list.limit;
+        loop {
+            let page = store.registrations(id, &states, &order, position, limit).await?;
+            let items = match include {
+                None => registrations.card_views(&page.items, &course).await?,
+                Some(ListPart::Answers) => {
+                    registrations.card_views_with_answers(&page.items, &course).await?
+                }
+            };
+            let fitting = fitting(&items)?;
+            if fitting == items.len() {
+                return Ok::<_, ApiError>(Page { items, last: page.last });
+            }
+            limit = fitting.max(1).try_into().unwrap_or(1);
+        }
     };
-    let items = page.items.into_iter().filter_map(view).collect();
-    let page = Page { items, last: page.last };
+    let (page, seats) = tokio::try_join!(page, async { Ok(store.seats(id).await?) })?;
     ok(ListResponse { list: list.listed("registrations", page)?, counts: seats.into() })
+}
+
+/// How many of the first `items` fit in a response; at least one does.
+fn fitting(items: &[CardView]) -> serde_json::Result<usize> {
+    let mut bytes = 0;
+    for (count, item) in items.iter().enumerate() {
+        bytes += serde_json::to_vec(&item.answers)?.len();
+        if bytes > MAX_BYTES && count > 0 {
+            return Ok(count);
+        }
+    }
+    Ok(items.len())
+}
+
+impl Registrations {
+    /// The views of `cards` for `course`.
+    async fn card_views(
+        &self,
+        cards: &[RegistrationCard],
+        course: &CourseTerms,
+    ) -> Result<Vec<CardView>, StoreError> {
+        let users: Vec<UserId> = cards.iter().map(|card| card.user_id).collect();
+        let files = cards.iter().flat_map(|card| card.required_files(&course.required));
+        let (users, files) =
+            tokio::try_join!(self.store.accounts(&users), self.store.ready_files(files))?;
+        let view = |card: &RegistrationCard| {
+            let user = users.get(&card.user_id)?;
+            Some(CardView::new(card.clone(), user, &course.required, &files))
+        };
+        Ok(cards.iter().filter_map(view).collect())
+    }
+
+    /// As [`card_views`](Self::card_views), with the answers.
+    async fn card_views_with_answers(
+        &self,
+        cards: &[RegistrationCard],
+        course: &CourseTerms,
+    ) -> Result<Vec<CardView>, StoreError> {
+        let id = course.course.summary.course_id;
+        let users: Vec<UserId> = cards.iter().map(|card| card.user_id).collect();
+        let found = users.chunks(BATCH).map(|users| self.store.full_registrations(id, users));
+        let (found, questions) = tokio::try_join!(try_join_all(found), self.store.questions(id))?;
+        let found: Vec<FullRegistration> = found.into_iter().flatten().collect();
+        let files = found.iter().flat_map(|full| &full.answers).filter_map(Answer::file);
+        let files = self.store.ready_files(files).await?;
+        let view = |FullRegistration { registration, answers, user, .. }: FullRegistration| {
+            let answers = AnswerView::all(&registration.card, answers, &questions, &files);
+            let mut card = CardView::new(registration.card, &user, &course.required, &files);
+            card.answers = Some(answers);
+            card
+        };
+        Ok(found.into_iter().map(view).collect())
+    }
 }

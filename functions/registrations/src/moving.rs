@@ -18,7 +18,7 @@ use identity::random;
 use store::{Counter, CourseTerms, Part, ReserveOutcome, SeatRule, Transaction};
 use tokio::sync::OnceCell;
 
-use crate::{Registrations, access::VisibleRegistration, view::RegistrationResponse};
+use crate::{Registrations, access::VisibleRegistration};
 
 /// A change of state.
 pub(crate) struct Move<'a> {
@@ -82,7 +82,7 @@ impl Registrations {
         actor: &User,
         now: Instant,
         decide: impl Fn() -> F,
-    ) -> Result<RegistrationResponse, ApiError>
+    ) -> Result<VisibleRegistration, ApiError>
     where
         F: Future<Output = Result<(VisibleRegistration, Option<Decision>), ApiError>>,
     {
@@ -103,8 +103,7 @@ impl Registrations {
         };
         let too_many =
             |part| (part == Part::Registered).then(|| ErrorCode::RegistrationsLimit.into());
-        let found = self.store.update(attempt, too_many).await?;
-        Ok(self.response(found).await?)
+        self.store.update(attempt, too_many).await
     }
 
     /// Counts a decision of the committee on the registration with `card`.

@@ -1,15 +1,15 @@
 //! `GET /registrations/my-registrations`: lists the caller's registrations, latest change first, without answers.
 
 use axum::extract::State;
-use common::{ApiResult, Filtered, Listed, Verified, choice, input, ok};
+use common::{ApiResult, Filtered, Listed, Now, Verified, choice, input, ok};
 use domain::{
     CourseId,
-    registration::{Party, Registration, RegistrationState, RegistrationView, ViewContext},
+    registration::{Registration, RegistrationState, RegistrationView, ViewContext},
 };
 use futures_util::future::try_join_all;
 use store::Page;
 
-use crate::Registrations;
+use crate::{Registrations, access::reader};
 
 input! {
     pub(crate) struct ListQuery {
@@ -20,6 +20,7 @@ input! {
 
 pub(crate) async fn list(
     State(registrations): State<Registrations>,
+    Now(now): Now,
     Verified(person): Verified,
     Filtered(paging, request): Filtered<ListQuery>,
 ) -> ApiResult<Listed<RegistrationView>> {
@@ -43,7 +44,8 @@ pub(crate) async fn list(
             settings: &course.settings,
             required: &course.required,
             files: &files,
-            reader: Party::Person,
+            reader: reader(&person, user.user_id, course),
+            now,
         };
         Some(RegistrationView::new(registration, &context).at(position))
     };

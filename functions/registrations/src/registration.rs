@@ -49,11 +49,12 @@ type Ids = Path<(CourseId, UserId)>;
 
 pub(crate) async fn show(
     State(registrations): State<Registrations>,
+    Now(now): Now,
     Verified(person): Verified,
     Path(ids): Ids,
 ) -> ApiResult<RegistrationResponse> {
     let found = registrations.visible_with_questions(ids, &person).await?;
-    ok(registrations.response(found).await?)
+    ok(registrations.response(found, now).await?)
 }
 
 /// Answers that the request does not name stay as they are. The person of a registration that is not active can still take
@@ -67,7 +68,7 @@ pub(crate) async fn change(
 ) -> ApiResult<RegistrationResponse> {
     let change = || async {
         let mut found = registrations.visible_with_questions(ids, &person).await?;
-        let party = found.party(&person)?;
+        let party = found.party()?;
         let after = registrations.changed(&found, &request, party, now).await?;
         let mut tx = registrations.store.transaction();
         if let Some(after) = after {
@@ -90,7 +91,7 @@ pub(crate) async fn change(
         Ok::<_, ApiError>((tx, found))
     };
     let found = registrations.store.update(change, |_| None).await?;
-    success(Message::RegistrationUpdated, registrations.response(found).await?)
+    success(Message::RegistrationUpdated, registrations.response(found, now).await?)
 }
 
 impl Registrations {
@@ -136,7 +137,11 @@ impl Registrations {
             let is_cleared =
                 |id: &QuestionId| answers.iter().all(|answer| answer.question_id != *id);
             let only_clears = !submitted.is_empty() && submitted.answers.keys().all(is_cleared);
-            if !found.is_own || !only_clears || !note.is_absent() || language != card.language {
+            if !found.reader.is_own
+                || !only_clears
+                || !note.is_absent()
+                || language != card.language
+            {
                 return Err(ErrorCode::RegistrationEnded.into());
             }
         } else if !is_committee && summary.has_started(now) {

@@ -7,7 +7,7 @@ use domain::{
     course::Language,
     file::File,
     question::RequiredQuestion,
-    registration::{Party, Registrant, RegistrationCard, RegistrationState, RegistrationView},
+    registration::{AnswerView, Registrant, RegistrationCard, RegistrationState, RegistrationView},
     user::User,
 };
 use serde::Serialize;
@@ -36,11 +36,13 @@ pub(crate) struct CardView {
     created_at: Instant,
     updated_at: Instant,
     version: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) answers: Option<Vec<AnswerView>>,
 }
 
 impl CardView {
-    /// The view of `card` of `user`, for a course with the `required` questions. `files` are those of the answers that are
-    /// ready.
+    /// The view of `card` of `user` without answers, for a course with the `required` questions. `files` are those of the
+    /// answers that are ready.
     pub(crate) fn new(
         card: RegistrationCard,
         user: &User,
@@ -58,6 +60,7 @@ impl CardView {
             created_at: card.created_at,
             updated_at: card.updated_at,
             version: card.version,
+            answers: None,
         }
     }
 }
@@ -67,10 +70,11 @@ impl Registrations {
     pub(crate) async fn response(
         &self,
         found: VisibleRegistration,
+        now: Instant,
     ) -> Result<RegistrationResponse, StoreError> {
-        let VisibleRegistration { course, questions, full, is_writer, .. } = found;
-        let reader = if is_writer { Party::Committee } else { Party::Person };
-        let registration = self.store.registration_view(&course, questions, full, reader).await?;
+        let VisibleRegistration { course, questions, full, reader } = found;
+        let view = self.store.registration_view(&course, questions, full, reader, now);
+        let registration = view.await?;
         Ok(RegistrationResponse { registration })
     }
 }

@@ -83,6 +83,7 @@ table! {
         RegistrationCancelled 200 "REGISTRATION_CANCELLED_MESSAGE"   "L’inscription a été annulée."
         RegistrationApproved 200 "REGISTRATION_APPROVED_MESSAGE"     "L’inscription a été acceptée."
         RegistrationRejected 200 "REGISTRATION_REJECTED_SUCCESS_MESSAGE" "L’inscription a été refusée."
+        DecisionsRecorded   200 "DECISIONS_RECORDED_MESSAGE"         "Les décisions sont enregistrées."
         RegistrationsExported 201 "REGISTRATIONS_EXPORTED_MESSAGE"   "La liste des inscriptions est prête."
         // Also an error, with the same text.
         CourseCancelled     200 "COURSE_CANCELLED_MESSAGE"           "Le cours a été annulé."

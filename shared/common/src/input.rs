@@ -49,11 +49,11 @@ pub trait FromFields<S>: Sized {
 #[macro_export]
 macro_rules! input {
     ($(#[$meta:meta])* $vis:vis struct $name:ident $(: $max_bytes:literal)? {
-        $($(#[$doc:meta])* $field:ident: $type:ty = $method:ident($($argument:expr),*)),* $(,)?
+        $($(#[$doc:meta])* $field_vis:vis $field:ident: $type:ty = $method:ident($($argument:expr),*)),* $(,)?
     }) => {
         $(#[$meta])*
         $vis struct $name {
-            $($(#[$doc])* $field: $type),*
+            $($(#[$doc])* $field_vis $field: $type),*
         }
 
         impl<S> $crate::FromFields<S> for $name {

@@ -6,10 +6,13 @@ use domain::{
 };
 use http::request::Parts;
 
-use crate::ApiError;
+use crate::{ApiError, caller::Caller};
+
+/// Stands for the caller's id.
+const ME: &str = "me";
 
 /// Extracts the path parameters, one to three. Never rejects: a malformed identifier becomes one that no object has, so
-/// that it is a 404 like an unknown one, after the checks of the caller and their rights.
+/// that it is a 404 like an unknown one, after the checks of the caller and their rights. `me` as `userId` is the caller.
 #[derive(Debug, Clone, Copy)]
 pub struct Path<T>(pub T);
 
@@ -54,7 +57,12 @@ impl<T: InPath, S: Send + Sync> FromRequestParts<S> for Path<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         // `RawPathParams` rejects invalid percent-encoding: such a path is malformed like any other.
         let params = RawPathParams::from_request_parts(parts, state).await.ok();
-        let texts: Vec<&str> = params.iter().flatten().map(|(_, value)| value).collect();
+        let caller = match parts.extensions.get() {
+            Some(Caller::SignedIn(person)) => person.user.user_id.to_string(),
+            _ => ME.to_owned(),
+        };
+        let text = |(name, value)| if (name, value) == ("userId", ME) { &*caller } else { value };
+        let texts: Vec<&str> = params.iter().flatten().map(text).collect();
         Ok(Self(T::in_path(&texts)))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     CommitteeId, Constrained, Constraint, E164, Email, Instant, Line, Price, Prose, ShortCode,
+    UserId,
     code::{SendMethod, TypedCode},
     constraint::{Hint, Unit},
     course::{Currency, Language},
@@ -24,6 +25,7 @@ macro_rules! constrained {
 
 constrained! {
     CommitteeId => Constraint::format("uuid");
+    UserId => Constraint::format("uuid");
     Currency => Constraint::format("currency");
     E164 => Constraint::format("e164");
     Email => Constraint {

@@ -3,6 +3,7 @@
 mod answers;
 mod availability;
 mod notice;
+mod reader;
 mod seats;
 mod settings;
 mod view;
@@ -14,13 +15,15 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use self::answers::missing;
+pub(crate) use self::answers::{DECIMALS, LONG_REPLY, MAX_NUMBER, SHORT_REPLY, YEARS};
 pub use self::{
     answers::{Answer, AnswerError, Clearing, answered, form_language, merged},
     availability::{Availability, Status},
     notice::{RegistrationEvent, RegistrationNotice},
+    reader::Reader,
     seats::{Cleanup, Seats},
     settings::{Audience, Mode, RegistrationSettings},
-    view::{RegistrationView, ViewContext},
+    view::{AnswerView, RegistrationView, ViewContext},
     work::{Ending, Retention, Work},
 };
 use crate::{
@@ -72,6 +75,24 @@ impl RegistrationState {
     /// Whether it is one of [`ACTIVE`](Self::ACTIVE).
     pub fn is_active(self) -> bool {
         Self::ACTIVE.contains(&self)
+    }
+}
+
+choice! {
+    /// What a committee decides on a registration.
+    Verdict {
+        /// The person gets a seat or a place.
+        Approve "APPROVE"
+        /// The person is refused.
+        Reject "REJECT"
+    }
+}
+
+choice! {
+    /// What the list of a course's registrations has beside them.
+    ListPart {
+        /// Their answers.
+        Answers "answers"
     }
 }
 

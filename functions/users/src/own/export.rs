@@ -12,7 +12,7 @@ use domain::{
     login_activity::LoginActivity,
     passkey::PasskeyView,
     permissions::Right,
-    registration::{Party, RegistrationState, RegistrationView},
+    registration::{Reader, RegistrationState, RegistrationView},
     session::SessionView,
     sms::Sms,
     user::AccountWithCommittee,
@@ -116,7 +116,7 @@ impl Users {
             store.passkeys(id),
             all_pages(|at| async move { store.files(id, at.as_deref(), PAGE).await }),
             all_pages(|at| async move { store.courses(lists, at.as_deref(), PAGE).await }),
-            self.own_registrations(id),
+            self.own_registrations(id, now),
             all_pages(|at| async move {
                 let at = at.as_deref();
                 store.kept_sms_of(Senders::User(id), at, PAGE, now).await
@@ -157,6 +157,7 @@ impl Users {
     async fn own_registrations(
         &self,
         id: UserId,
+        now: Instant,
     ) -> Result<Vec<Option<RegistrationView>>, StoreError> {
         let store = &self.store;
         let states = &RegistrationState::ALL;
@@ -169,7 +170,8 @@ impl Users {
             let read =
                 tokio::try_join!(store.course_terms(course), store.full_registration(course, id));
             let (Some(course), Some(full)) = read? else { return Ok(None) };
-            store.registration_view(&course, None, full, Party::Person).await.map(Some)
+            let reader = Reader { is_writer: false, is_own: true, may_act: true };
+            store.registration_view(&course, None, full, reader, now).await.map(Some)
         });
         stream::iter(views).buffered(AT_ONCE).try_collect().await
     }

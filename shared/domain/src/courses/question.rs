@@ -112,25 +112,6 @@ pub fn required(questions: &[Question]) -> Vec<RequiredQuestion> {
     required.map(of).collect()
 }
 
-/// `questions` of a course, with their positions.
-pub fn placed(questions: Vec<Question>) -> Vec<PlacedQuestion> {
-    questions
-        .into_iter()
-        .zip(1..)
-        .map(|(question, order)| PlacedQuestion { question, order })
-        .collect()
-}
-
-/// A question with its position.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct PlacedQuestion {
-    /// The question.
-    #[serde(flatten)]
-    pub question: Question,
-    /// Position in the course, from 1.
-    pub order: usize,
-}
-
 /// How many options a question of a type with options has.
 pub const OPTIONS: RangeInclusive<usize> = 2..=50;
 

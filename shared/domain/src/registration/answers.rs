@@ -1,6 +1,6 @@
 //! Answers to the questions of a course.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use jiff::civil::{Date, Time};
 use serde::{Deserialize, Serialize};
@@ -18,11 +18,15 @@ use crate::{
 };
 
 /// Years that an answer to a question of type `DATE` can have.
-const YEARS: std::ops::RangeInclusive<i16> = 1900..=2100;
+pub(crate) const YEARS: RangeInclusive<i16> = 1900..=2100;
 /// Largest answer to a question of type `NUMBER`, and smallest without its sign.
-const MAX_NUMBER: u64 = 999_999_999_999;
+pub(crate) const MAX_NUMBER: i64 = 999_999_999_999;
 /// Most decimals of such an answer.
-const DECIMALS: u32 = 6;
+pub(crate) const DECIMALS: u32 = 6;
+/// Most code points of an answer to a question of type `SHORT_REPLY`.
+pub(crate) const SHORT_REPLY: usize = 500;
+/// Most code points of an answer to a question of type `LONG_REPLY`.
+pub(crate) const LONG_REPLY: usize = 5_000;
 
 /// An answer, with the question as it was asked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -208,8 +212,8 @@ fn checked(
 fn constraint(question: &Question) -> Constraint {
     let options = question.wording.options.iter().flatten();
     match question.wording.question_type {
-        QuestionType::ShortReply => Line::<500>::constraint(),
-        QuestionType::LongReply => Prose::<5000>::constraint(),
+        QuestionType::ShortReply => Line::<SHORT_REPLY>::constraint(),
+        QuestionType::LongReply => Prose::<LONG_REPLY>::constraint(),
         QuestionType::SingleChoice | QuestionType::Dropdown => {
             Constraint::allowed(options.map(Line::as_str))
         }
@@ -265,9 +269,9 @@ fn textual(question: &Question, kind: QuestionType, text: &str) -> Result<String
         QuestionType::ShortReply => {
             // Pasted from a sheet or a mail.
             let line = text.replace("\r\n", " ").replace(['\t', '\n', '\r'], " ");
-            line.parse::<Line<500>>()?.as_str().to_owned()
+            line.parse::<Line<SHORT_REPLY>>()?.as_str().to_owned()
         }
-        QuestionType::LongReply => text.parse::<Prose<5000>>()?.as_str().to_owned(),
+        QuestionType::LongReply => text.parse::<Prose<LONG_REPLY>>()?.as_str().to_owned(),
         QuestionType::Date => date(text)?,
         QuestionType::Time => time(text)?,
         QuestionType::Email => text.parse::<Email>()?.to_string(),
@@ -313,7 +317,7 @@ fn number(value: &Value, literal: &str) -> Result<Box<RawValue>, ValueError> {
     }
     let (is_negative, millionths) = price::scaled(literal, DECIMALS)?;
     let unit = 10_u64.pow(DECIMALS);
-    if millionths > MAX_NUMBER * unit {
+    if millionths > MAX_NUMBER.unsigned_abs() * unit {
         return Err(ValueError::Value);
     }
     let (whole, decimals) = (millionths / unit, format!("{:06}", millionths % unit));

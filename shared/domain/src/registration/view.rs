@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Answer, HistoryEntry, Note, Party, Reason, Registrant, Registration, RegistrationSettings,
-    RegistrationState,
+    Answer, HistoryEntry, Note, Party, Reader, Reason, Registrant, Registration, RegistrationCard,
+    RegistrationSettings, RegistrationState,
 };
 use crate::{
     CommitteeId, CourseId, FileId, Instant, Line, Prose, QuestionId, UserId,
@@ -30,8 +30,10 @@ pub struct ViewContext<'a> {
     pub required: &'a [RequiredQuestion],
     /// The files among the answers that are ready.
     pub files: &'a HashMap<FileId, File>,
-    /// For whom the view is; a committee also sees its note.
-    pub reader: Party,
+    /// The caller.
+    pub reader: Reader,
+    /// When the view is read.
+    pub now: Instant,
 }
 
 /// A registration with all fields; lists leave out answers and history.
@@ -54,6 +56,12 @@ pub struct RegistrationView {
     consent_at: Option<Instant>,
     join_info: Option<Prose<2000>>,
     confirmed_at: Option<Instant>,
+    /// Until when the person can leave by themselves; `None` without a limit, and when the registration is not active.
+    cancel_until: Option<Instant>,
+    /// Whether the caller can cancel it now.
+    can_cancel: bool,
+    /// Whether the caller can change its answers now.
+    can_edit: bool,
     created_at: Instant,
     updated_at: Instant,
     version: u64,
@@ -83,9 +91,10 @@ struct CourseView {
     cancelled_at: Option<Instant>,
 }
 
+/// An answer, with the question as it was asked.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct AnswerView {
+pub struct AnswerView {
     #[serde(rename = "questionID")]
     question_id: QuestionId,
     question: Prose<1000>,
@@ -96,15 +105,44 @@ struct AnswerView {
     current: bool,
 }
 
+impl AnswerView {
+    /// The `answers` of the registration with `card`, in the order of `questions` and then those to deleted ones. `files` are
+    /// those of the answers that are ready.
+    pub fn all(
+        card: &RegistrationCard,
+        mut answers: Vec<Answer>,
+        questions: &[Question],
+        files: &HashMap<FileId, File>,
+    ) -> Vec<Self> {
+        answers.sort_by_cached_key(|answer| {
+            let place = questions.iter().position(|one| one.question_id == answer.question_id);
+            place.unwrap_or(usize::MAX)
+        });
+        let view = |answer: Answer| {
+            let is_gone = answer.file().is_some_and(|file| !card.is_usable(file, files));
+            Self {
+                current: !is_gone && answer.is_current(questions),
+                question_id: answer.question_id,
+                question: answer.question,
+                question_type: answer.question_type,
+                value: Some(answer.value).filter(|_| !is_gone),
+            }
+        };
+        answers.into_iter().map(view).collect()
+    }
+}
+
 impl RegistrationView {
-    /// The view of `registration`, without answers and history.
+    /// The view of `registration`, without answers, history and note.
     pub fn new(registration: Registration, context: &ViewContext<'_>) -> Self {
-        let ViewContext { user, course, settings, required, files, reader } = *context;
-        let is_writer = reader == Party::Committee;
+        let ViewContext { user, course, settings, required, files, reader, now } = *context;
         let Registration { card, details, .. } = registration;
+        let cancel_until = card.cancellation_end(course, settings);
+        let can_cancel = reader.canceller(&card, course, settings, now).is_some();
+        let can_edit = reader.may_edit(&card, course, now);
         let missing = card.missing(required, files);
         let person = card.registrant(user);
-        let sees_join_info = is_writer || card.state == RegistrationState::Confirmed;
+        let sees_join_info = reader.is_writer || card.state == RegistrationState::Confirmed;
         Self {
             course_id: card.course_id,
             user_id: card.user_id,
@@ -119,6 +157,9 @@ impl RegistrationView {
             consent_at: details.consent_at,
             join_info: settings.join_info.clone().filter(|_| sees_join_info),
             confirmed_at: details.confirmed_at,
+            cancel_until: cancel_until.filter(|_| card.state.is_active()),
+            can_cancel,
+            can_edit,
             created_at: card.created_at,
             updated_at: card.updated_at,
             version: card.version,
@@ -136,37 +177,23 @@ impl RegistrationView {
                 cancelled_at: settings.cancelled_at,
             },
             history: None,
-            note: is_writer.then_some(details.note),
+            note: None,
         }
     }
 
-    /// The view of `registration` with its history and its `answers`, in the order of `questions` and then those to deleted
+    /// The view of `registration` with its history, its note for writers, and its `answers`, in the order of `questions` and then those to deleted
     /// ones.
     pub fn whole(
         registration: Registration,
-        mut answers: Vec<Answer>,
+        answers: Vec<Answer>,
         questions: &[Question],
         context: &ViewContext<'_>,
     ) -> Self {
-        answers.sort_by_cached_key(|answer| {
-            let place = questions.iter().position(|one| one.question_id == answer.question_id);
-            place.unwrap_or(usize::MAX)
-        });
-        let view = |answer: Answer| {
-            let is_gone = |file| !registration.card.is_usable(file, context.files);
-            let is_gone = answer.file().is_some_and(is_gone);
-            AnswerView {
-                current: !is_gone && answer.is_current(questions),
-                question_id: answer.question_id,
-                question: answer.question,
-                question_type: answer.question_type,
-                value: Some(answer.value).filter(|_| !is_gone),
-            }
-        };
-        let answers = answers.into_iter().map(view).collect();
+        let answers = AnswerView::all(&registration.card, answers, questions, context.files);
         let history = registration.history.clone();
+        let note = context.reader.is_writer.then(|| registration.details.note.clone());
         let view = Self::new(registration, context);
-        Self { answers: Some(answers), history: Some(history), ..view }
+        Self { answers: Some(answers), history: Some(history), note, ..view }
     }
 
     /// The same with the place on the waiting list.

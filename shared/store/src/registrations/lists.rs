@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use domain::{
-    CourseId, UserId, folded,
+    CourseId, Instant, UserId, folded,
     question::Question,
     registration::{
-        Answer, MAX_POSITION, Party, Registration, RegistrationCard, RegistrationState,
+        Answer, MAX_POSITION, Reader, Registration, RegistrationCard, RegistrationState,
         RegistrationView, ViewContext,
     },
     user::User,
@@ -177,7 +177,8 @@ impl Store {
         course: &CourseTerms,
         questions: Option<Vec<Question>>,
         full: FullRegistration,
-        reader: Party,
+        reader: Reader,
+        now: Instant,
     ) -> Result<RegistrationView, StoreError> {
         let FullRegistration { registration, answers, user, .. } = full;
         let questions = async {
@@ -199,6 +200,7 @@ impl Store {
             required: &course.required,
             files: &files,
             reader,
+            now,
         };
         let view = RegistrationView::whole(registration, answers, &questions, &context);
         Ok(view.at(position))
