@@ -3,21 +3,26 @@
 use std::{
     collections::BTreeSet,
     convert::Infallible,
+    future::pending,
+    mem,
     sync::{Arc, Mutex},
 };
 
 use bytes::Bytes;
-use canary::PreTraffic;
+use canary::{CLAIM, PreTraffic};
 use common::Edge;
+use futures_util::future::join_all;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
-use runtime::Startup;
+use runtime::{Clock, Startup};
 use serde_json::{Value, json};
+use store::Setup;
 use tests::{LambdaAnswer, World};
 use tokio::{
     net::TcpListener,
+    sync::Notify,
     task::{LocalSet, spawn_local},
 };
 
@@ -43,16 +48,22 @@ const FUNCTIONS: [&str; 14] = [
 struct AwsServices {
     edge: Edge,
     state: Arc<Mutex<State>>,
+    /// Notified of an invocation that gets no answer.
+    held: Arc<Notify>,
 }
 
 #[derive(Default)]
 struct State {
     /// The function that does not start.
     broken: Option<&'static str>,
+    /// Whether the next invocation gets no answer.
+    holds: bool,
     /// The requests that fail before Lambda works again.
     throttled: usize,
-    invoked: BTreeSet<String>,
+    invoked: Vec<String>,
     reports: Vec<Value>,
+    /// The reports whose answers are lost.
+    lost_answers: usize,
     deleted: Vec<String>,
 }
 
@@ -61,7 +72,8 @@ impl AwsServices {
     async fn start(world: &World) -> (Self, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let services = Self { edge: world.edge().clone(), state: Arc::default() };
+        let services =
+            Self { edge: world.edge().clone(), state: Arc::default(), held: Arc::default() };
         let server = services.clone();
         spawn_local(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -88,9 +100,17 @@ impl AwsServices {
         if let Some(target) = parts.headers.get("x-amz-target") {
             assert!(signature.contains("/codedeploy/aws4_request"));
             assert_eq!(target, "CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus");
-            let report = serde_json::from_slice(&body).unwrap();
-            self.state(|state| state.reports.push(report));
-            return reply(200, &json!({}));
+            let report: Value = serde_json::from_slice(&body).unwrap();
+            return self.state(|state| {
+                if state.reports.contains(&report) {
+                    let refusal = "LifecycleEventAlreadyCompletedException";
+                    return reply(400, &json!({ "__type": refusal }));
+                }
+                state.reports.push(report);
+                let is_lost = state.lost_answers > 0;
+                state.lost_answers = state.lost_answers.saturating_sub(1);
+                reply(if is_lost { 503 } else { 200 }, &json!({}))
+            });
         }
         assert!(signature.contains("/lambda/aws4_request"));
         let path = parts.uri.path().replace("%3A", ":");
@@ -119,12 +139,16 @@ impl AwsServices {
             .strip_prefix("arn:aws:lambda:eu-south-1:000000000000:function:halqa-")
             .and_then(|rest| rest.strip_suffix(":7"))
             .unwrap();
-        let (is_throttled, is_broken) = self.state(|state| {
+        let (is_held, is_throttled, is_broken) = self.state(|state| {
             let is_throttled = state.throttled > 0;
             state.throttled = state.throttled.saturating_sub(1);
-            state.invoked.insert(name.to_owned());
-            (is_throttled, state.broken == Some(name))
+            state.invoked.push(name.to_owned());
+            (mem::take(&mut state.holds), is_throttled, state.broken == Some(name))
         });
+        if is_held {
+            self.held.notify_one();
+            pending::<()>().await;
+        }
         if is_throttled {
             return reply(429, &json!({ "Reason": "ConcurrentInvocationLimitExceeded" }));
         }
@@ -173,6 +197,11 @@ fn reply(status: u16, body: &Value) -> Response<Full<Bytes>> {
 /// Runs `test` with the hook of a deployment that introduces version 7 of each function, and the services that it calls.
 /// The functions refuse requests without the edge's secret.
 async fn with_hook(test: impl AsyncFnOnce(PreTraffic, AwsServices)) {
+    with_world(async |hook, services, _| test(hook, services).await).await;
+}
+
+/// As [`with_hook`], with the clock of the hook.
+async fn with_world(test: impl AsyncFnOnce(PreTraffic, AwsServices, &Clock)) {
     let world = World::with(&[("EDGE", "on")]).await;
     let sign_in = canary::SignIn::of(&world.setup().keys).unwrap();
     ops::make_canary(world.setup(), &sign_in).await.unwrap();
@@ -186,43 +215,141 @@ async fn with_hook(test: impl AsyncFnOnce(PreTraffic, AwsServices)) {
             .set("NEW_VERSIONS", versions.join(","))
             .set("OTHER_FUNCTIONS", "halqa-dev-canary");
         let startup = Startup::of_settings(settings.settings(), world.clock().clone()).unwrap();
-        test(PreTraffic::new(&startup).unwrap(), services).await;
+        // The tables are those of the world.
+        let store = world.setup().store.clone();
+        let setup = Setup { store, ..Setup::new(startup).unwrap() };
+        test(PreTraffic::new(&setup).unwrap(), services, world.clock()).await;
     };
     LocalSet::new().run_until(run).await;
 }
 
-fn of_codedeploy() -> Value {
-    json!({ "DeploymentId": "d-1", "LifecycleEventHookExecutionId": "hook-1" })
+/// The event of the hook of deployment `number`.
+fn of_codedeploy(number: usize) -> Value {
+    let (deployment, hook) = (format!("d-{number}"), format!("hook-{number}"));
+    json!({ "DeploymentId": deployment, "LifecycleEventHookExecutionId": hook })
 }
 
-fn report(status: &str) -> Value {
-    json!({ "deploymentId": "d-1", "lifecycleEventHookExecutionId": "hook-1", "status": status })
+fn report(number: usize, status: &str) -> Value {
+    let (deployment, hook) = (format!("d-{number}"), format!("hook-{number}"));
+    json!({ "deploymentId": deployment, "lifecycleEventHookExecutionId": hook, "status": status })
+}
+
+/// All reports, in the order of the deployments.
+fn reports(services: &AwsServices) -> Vec<Value> {
+    let mut reports = services.state(|state| state.reports.clone());
+    let number = |report: &Value| -> usize {
+        report["deploymentId"].as_str().unwrap().trim_start_matches("d-").parse().unwrap()
+    };
+    reports.sort_by_key(number);
+    reports
+}
+
+/// Those of one hook for each function.
+fn reports_of_all(status: &str) -> Vec<Value> {
+    (0..FUNCTIONS.len()).map(|number| report(number, status)).collect()
+}
+
+/// The invocations of a check.
+async fn invocations_of_one_check() -> usize {
+    let mut count = 0;
+    with_hook(async |hook, services| {
+        hook.answer(&of_codedeploy(0)).await.unwrap();
+        count = services.state(|state| state.invoked.len());
+    })
+    .await;
+    count
 }
 
 #[tokio::test]
 async fn hook_invokes_every_new_version_and_reports_success() {
     with_hook(async |hook, services| {
-        hook.answer(&of_codedeploy()).await.unwrap();
+        hook.answer(&of_codedeploy(0)).await.unwrap();
         let expected: BTreeSet<String> = FUNCTIONS.map(str::to_owned).into();
-        assert_eq!(services.state(|state| state.invoked.clone()), expected);
-        assert_eq!(services.state(|state| state.reports.clone()), [report("Succeeded")]);
+        let invoked: BTreeSet<String> =
+            services.state(|state| state.invoked.clone()).into_iter().collect();
+        assert_eq!(invoked, expected);
+        assert_eq!(reports(&services), [report(0, "Succeeded")]);
     })
     .await;
 }
 
 #[tokio::test]
-async fn version_that_does_not_start_is_reported_as_failed() {
+async fn fourteen_hooks_at_once_share_one_check_and_all_report() {
+    let one_check = invocations_of_one_check().await;
+    with_hook(async |hook, services| {
+        let hooks =
+            (0..FUNCTIONS.len()).map(async |number| hook.answer(&of_codedeploy(number)).await);
+        assert!(join_all(hooks).await.iter().all(Result::is_ok));
+        assert_eq!(services.state(|state| state.invoked.len()), one_check);
+        assert_eq!(reports(&services), reports_of_all("Succeeded"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn hook_after_the_check_reports_its_result() {
+    with_hook(async |hook, services| {
+        for number in 0..2 {
+            hook.answer(&of_codedeploy(number)).await.unwrap();
+        }
+        assert_eq!(reports(&services), [report(0, "Succeeded"), report(1, "Succeeded")]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn check_of_a_killed_hook_is_taken_over_by_the_second() {
+    with_world(async |hook, services, clock| {
+        services.state(|state| state.holds = true);
+        let first = hook.clone();
+        let killed = spawn_local(async move { first.answer(&of_codedeploy(0)).await });
+        services.held.notified().await;
+        killed.abort();
+        assert!(killed.await.unwrap_err().is_cancelled());
+        clock.advance(CLAIM);
+        let others =
+            (1..FUNCTIONS.len()).map(async |number| hook.answer(&of_codedeploy(number)).await);
+        assert!(join_all(others).await.iter().all(Result::is_ok));
+        assert_eq!(reports(&services), reports_of_all("Succeeded"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn killed_hook_that_lambda_runs_again_reports_for_all() {
+    with_hook(async |hook, services| {
+        services.state(|state| state.holds = true);
+        let first = hook.clone();
+        let killed = spawn_local(async move { first.answer(&of_codedeploy(0)).await });
+        services.held.notified().await;
+        killed.abort();
+        let second = hook.clone();
+        let waiting = spawn_local(async move { second.answer(&of_codedeploy(1)).await });
+        hook.answer(&of_codedeploy(0)).await.unwrap();
+        waiting.await.unwrap().unwrap();
+        assert_eq!(reports(&services), [report(0, "Succeeded"), report(1, "Succeeded")]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn version_that_does_not_start_is_reported_once_as_failed() {
     with_hook(async |hook, services| {
         services.state(|state| state.broken = Some("worker"));
-        let problem = hook.answer(&of_codedeploy()).await.unwrap_err();
-        assert_eq!(problem, "worker does not start, or fails");
-        services.state(|state| state.broken = Some("sms"));
-        let problem = hook.answer(&of_codedeploy()).await.unwrap_err();
-        assert_eq!(problem, "GET /sms: sms does not start, or fails");
-        assert_eq!(
-            services.state(|state| state.reports.clone()),
-            [report("Failed"), report("Failed")]
-        );
+        let hooks =
+            (0..FUNCTIONS.len()).map(async |number| hook.answer(&of_codedeploy(number)).await);
+        assert!(join_all(hooks).await.iter().all(Result::is_ok), "Lambda would run it again");
+        assert_eq!(reports(&services), reports_of_all("Failed"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn report_whose_answer_is_lost_is_no_failure() {
+    with_hook(async |hook, services| {
+        services.state(|state| state.lost_answers = 1);
+        hook.answer(&of_codedeploy(0)).await.unwrap();
+        assert_eq!(reports(&services), [report(0, "Succeeded")]);
     })
     .await;
 }
@@ -231,8 +358,8 @@ async fn version_that_does_not_start_is_reported_as_failed() {
 async fn throttled_invocation_is_repeated() {
     with_hook(async |hook, services| {
         services.state(|state| state.throttled = 1);
-        hook.answer(&of_codedeploy()).await.unwrap();
-        assert_eq!(services.state(|state| state.reports.clone()), [report("Succeeded")]);
+        hook.answer(&of_codedeploy(0)).await.unwrap();
+        assert_eq!(reports(&services), [report(0, "Succeeded")]);
     })
     .await;
 }

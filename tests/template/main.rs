@@ -16,7 +16,7 @@ use std::{
 
 use cloud::guard::AccessRequest;
 use domain::{FileId, times};
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::keys::TABLES;
 use tests::{
     World,
@@ -507,6 +507,18 @@ fn deployment_hook_may_delete_versions_only() {
     assert_eq!(deletes.len(), 2);
 }
 
+#[test]
+fn deployment_hook_may_change_items_of_releases_only() {
+    let statements = statements(&resources()["PreTrafficRole"]["Properties"]["Policies"]);
+    let of_tables = statements.into_iter().filter(|one| one.to_string().contains("dynamodb"));
+    let of_tables: Vec<&Value> = of_tables.collect();
+    assert_eq!(of_tables.len(), 1, "{of_tables:?}");
+    assert_eq!(of_tables[0]["Action"], "dynamodb:UpdateItem");
+    assert!(of_tables[0]["Resource"].as_str().unwrap().ends_with(":table/${TransientName.Value}"));
+    let condition = json!({ "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["RELEASE#*"] } });
+    assert_eq!(of_tables[0]["Condition"], condition);
+}
+
 /// Beside its longest work, a function counts the request, reads the caller and writes audit entries.
 #[test]
 fn functions_have_the_time_that_their_longest_work_takes() {
@@ -521,6 +533,7 @@ fn functions_have_the_time_that_their_longest_work_takes() {
                 .max(registrations::RUSH_TIME + common::UPDATE_DEADLINE),
             "Files" => storage::MOVE_TIME,
             "Cpanel" => panel.whole + panel.again,
+            "PreTraffic" => canary::HOOK_TIME,
             "Dispatcher" | "Worker" => times::SWEEP_TIME + times::CARRIER_TIMEOUT,
             _ => common::UPDATE_DEADLINE,
         };

@@ -15,9 +15,11 @@ use secrecy::{ExposeSecret, SecretString};
 #[cfg(feature = "lambda")]
 use serde_json::Value;
 use serde_json::json;
+#[cfg(feature = "lambda")]
+use store::Setup;
 
 pub use aws_api::AwsApi;
-pub use pre_traffic::PreTraffic;
+pub use pre_traffic::{CLAIM, HOOK_TIME, PreTraffic};
 pub use visit::{HttpResponse, Visitor};
 
 /// The keys that this function reads: the credentials of the canary's account, and the secret of the content network,
@@ -37,12 +39,12 @@ impl Function {
     /// Reads the settings and keys. With the setting `NEW_VERSIONS` it is [`PreTraffic`], without it [`Canary`].
     ///
     /// # Errors
-    /// As [`Startup::read`], [`PreTraffic::new`] and [`Canary::new`].
+    /// As [`Startup::read`], [`Setup::new`], [`PreTraffic::new`] and [`Canary::new`].
     #[cfg(feature = "lambda")]
     pub async fn start(settings: Settings) -> Result<Self, ConfigError> {
         let startup = Startup::read(settings, KEYS).await?;
         match startup.settings.optional("NEW_VERSIONS") {
-            Some(_) => PreTraffic::new(&startup).map(Self::PreTraffic),
+            Some(_) => PreTraffic::new(&Setup::new(startup)?).map(Self::PreTraffic),
             None => Canary::new(&startup).map(Self::Canary),
         }
     }

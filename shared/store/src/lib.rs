@@ -19,6 +19,7 @@ mod idempotency;
 pub mod keys;
 mod messages;
 mod registrations;
+mod releases;
 mod setup;
 
 use std::sync::Arc;
@@ -67,6 +68,7 @@ pub use registrations::{
     FullRegistration, Reactivation, SeatRule, Standing, answers_fit,
     lists::{RegistrationOrder, Waiting},
 };
+pub use releases::ReleaseCheck;
 pub use setup::Setup;
 
 /// Client of the two tables. Clones share the connections.

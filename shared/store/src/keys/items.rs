@@ -130,6 +130,9 @@ items! {
         Transient "IDEMPOTENCY#{request}" "IDEMPOTENCY";
     // `token` is a hash of host, user and token, so that a new token starts with a new item.
     "circuit breaker of a cPanel token" breaker(token: &str) Transient "BREAKER#{token}" "BREAKER";
+    // `release` names the version of every function, so that a release is what a stack runs, whichever of them are new.
+    "check of a release before it gets traffic" release_check(release: &str = hashed(release))
+        Transient "RELEASE#{release}" "CHECK";
 }
 
 /// The part of `pattern` before its first value.
