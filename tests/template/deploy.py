@@ -27,6 +27,8 @@ import zipfile
 
 ACCOUNT, REGION, STAGE, CODE = "000000000000", "eu-south-1", "dev", "check-deploy-code"
 STACK = f"halqa-{STAGE}"
+# Of the first deployment and the second.
+COMMITS = [40 * "a", 40 * "b"]
 # Used in this emulated environment only.
 ADMIN = json.loads(pathlib.Path("infra/first.json").read_text())["administrator"]["email"]
 ADMIN_PASSWORD = "huit palmiers au bord du chott"
@@ -152,7 +154,7 @@ def configuration():
     """The capabilities and parameters of `sam deploy --config-env dev`."""
     config = tomllib.loads(pathlib.Path("infra/samconfig.toml").read_text())[STAGE]["deploy"]["parameters"]
     parameters = dict(shlex.split(one)[0].split("=", 1) for one in config["parameter_overrides"])
-    return config["capabilities"].split(), parameters
+    return config["capabilities"].split(), parameters | {"Commit": COMMITS[0]}
 
 
 def processed(cloud, parameters):
@@ -375,6 +377,58 @@ def walk(cloud, template, folder):
         expect(not complaints, "\n".join(complaints))
 
 
+# The operations of the AWS CLI that infra/bin/rollback uses, by boto3.
+AWS_CLI = """#!{python}
+import json, os, re, sys
+import boto3
+service, operation, *words = sys.argv[1:]
+camel = lambda name: "".join(word.capitalize() for word in name.strip("-").split("-"))
+given = {{camel(name): value for name, value in zip(words[::2], words[1::2]) if name != "--output"}}
+if "RoutingConfig" in given:
+    assert given["RoutingConfig"] == "AdditionalVersionWeights={{}}"
+    given["RoutingConfig"] = {{"AdditionalVersionWeights": {{}}}}
+client, operation = boto3.client(service, endpoint_url="{url}"), operation.replace("-", "_")
+if client.can_paginate(operation):
+    answer = client.get_paginator(operation).paginate(**given).build_full_result()
+else:
+    answer = getattr(client, operation)(**given)
+print(json.dumps(answer, default=str))
+"""
+
+
+def roll_back(cloud, capabilities, parameters):
+    """Deploys another commit, and lets all functions run the first one again."""
+    def commit():
+        return Person(cloud).call("GET", "/health", 200)["commit"]
+
+    with step("a deployment of another commit: /health and the stack name it"):
+        expect(commit() == COMMITS[0])
+        parameters = parameters | {"Commit": COMMITS[1], "Release": "fedcba9876543210"}
+        with contextlib.redirect_stdout(io.StringIO()):  # printed when the stack was created
+            template, _ = processed(cloud, parameters)
+        deploy(cloud, template, capabilities, parameters, "update")
+        expect(commit() == COMMITS[1])
+        outputs = cloud.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"][0]["Outputs"]
+        expect(any((one["OutputKey"], one["OutputValue"]) == ("Commit", COMMITS[1]) for one in outputs), outputs)
+
+    with step("a rollback without a network and without packages: all functions run the first commit again"):
+        programs = WORK / "programs"
+        programs.mkdir()
+        cli = programs / "aws"
+        cli.write_text(AWS_CLI.format(python=sys.executable, url=cloud.url))
+        cli.chmod(0o755)
+        # No proxy answers here.
+        nowhere = {name: "http://127.0.0.1:9" for name in ["HTTP_PROXY", "HTTPS_PROXY"]} | {"NO_PROXY": "127.0.0.1"}
+        environment = CREDENTIALS | nowhere | {"PATH": f"{programs.absolute()}:/usr/bin:/bin"}
+        command = [sys.executable, "infra/bin/rollback", STAGE, COMMITS[0]]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+        expect(done.returncode == 0, done.stderr)
+        expect(commit() == COMMITS[0])
+        aliases = [one for one in template["Resources"].values() if one["Type"] == "AWS::Lambda::Alias"]
+        expect(f"All {len(aliases)} functions run {COMMITS[0]}." in done.stdout, done.stdout)
+    return parameters
+
+
 def recover(cloud, folder, capabilities, parameters):
     """Restores the records table, takes it over by a deployment, works without the old one, and deletes the stack."""
     tables, old, new = cloud.client("dynamodb"), f"halqa-{STAGE}-records", f"halqa-{STAGE}-records-2"
@@ -436,6 +490,7 @@ def check(cloud, folder):
     with step(f"the stack is created, {len(template['Resources'])} resources"):
         deploy(cloud, template, capabilities, parameters)
     walk(cloud, template, folder)
+    parameters = roll_back(cloud, capabilities, parameters)
     recover(cloud, folder, capabilities, parameters)
 
 

@@ -1,5 +1,8 @@
 //! The Lambda function `fallback`: the health check, and 404 for every path that no other function serves.
 
+use std::sync::Arc;
+
+use axum::extract::State;
 use common::{ApiResult, Routes, ok};
 use runtime::{ConfigError, Key};
 use serde::Serialize;
@@ -9,16 +12,19 @@ use store::Setup;
 pub const KEYS: &[Key] = &[Key::TokenPublic];
 
 /// The route of this function, `/health`; the edge answers all others with 404. Never fails.
-pub fn routes(_: &Setup) -> Result<Routes, ConfigError> {
-    Ok(Routes::default().get("/health", health).unlimited("/health"))
+pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
+    let commit = setup.settings.optional("COMMIT").map(Arc::from);
+    Ok(Routes::default().get("/health", health).unlimited("/health").with_state(commit))
 }
 
 #[derive(Serialize)]
 struct Health {
     version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<Arc<str>>,
 }
 
-/// `GET /health`: returns the version. Reads nothing from the store.
-async fn health() -> ApiResult<Health> {
-    ok(Health { version: env!("CARGO_PKG_VERSION") })
+/// `GET /health`: returns the version, and the setting `COMMIT` if there is one. Reads nothing from the store.
+async fn health(State(commit): State<Option<Arc<str>>>) -> ApiResult<Health> {
+    ok(Health { version: env!("CARGO_PKG_VERSION"), commit })
 }

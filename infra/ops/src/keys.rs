@@ -1,7 +1,7 @@
 //! Creates the keys of an environment and rotates them while it runs.
 //!
 //! Functions read their parameters when they start, so during a change old and new values are in use at the same
-//! time. A key is therefore rotated in three steps, with a deployment (a raised `KeysEpoch`) after each. The new key
+//! time. A key is therefore rotated in three steps, with `infra/bin/restart` after each. The new key
 //! is *announced*: all functions accept it and none uses it. It is *taken into use*. The former key is *retired* when
 //! nothing is left that was made with it.
 

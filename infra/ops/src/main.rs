@@ -129,7 +129,7 @@ async fn change_keys(stage: Stage, verb: &str, kind: Kind) -> Result<String, Str
         "replace" => ops::replace(&parameters, stage, kind, &clock).await?,
         _ => return Err(USAGE.to_owned()),
     }
-    Ok("Done. Raise KeysEpoch and deploy, so that every function reads the change.".to_owned())
+    Ok("Done. Run infra/bin/restart, so that every function reads the change.".to_owned())
 }
 
 async fn bootstrap(stage: Stage, file: &str) -> Result<String, String> {

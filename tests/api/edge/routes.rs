@@ -172,7 +172,16 @@ async fn health_returns_version_without_store_access() {
     world.inject(cloud::faults::Mode::Refuse);
     for path in ["/health", "/api/v1/health", "/api/dev/health/"] {
         let answer = send(&world, "GET", path).await;
-        assert_eq!(answer.expect_ok()["version"], env!("CARGO_PKG_VERSION"));
+        let body = answer.expect_ok();
+        assert_eq!(body["version"], env!("CARGO_PKG_VERSION"));
+        assert!(body["commit"].is_null(), "the World has no commit");
         assert_eq!(answer.cost.requests, 0);
     }
+}
+
+#[tokio::test]
+async fn health_returns_the_commit_that_the_packages_are_of() {
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    let world = World::with(&[("COMMIT", commit)]).await;
+    assert_eq!(send(&world, "GET", "/health").await.expect_ok()["commit"], commit);
 }
