@@ -11,6 +11,7 @@ mod preflight;
 mod reseal;
 mod smoke;
 mod sms_attributes;
+mod stack_parameters;
 mod stage;
 
 pub use bootstrap::{First, bootstrap, make_canary};
@@ -22,4 +23,5 @@ pub use preflight::preflight;
 pub use reseal::{Resealed, reseal};
 pub use smoke::{Check, Expectations, smoke};
 pub use sms_attributes::set_sms_attributes;
+pub use stack_parameters::StackParameters;
 pub use stage::Stage;

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, fs, process::ExitCode};
 
 use canary::{AwsApi, SignIn, Visitor};
-use ops::{Check, Expectations, First, Kind, Parameters, Stage};
+use ops::{Check, Expectations, First, Kind, Parameters, StackParameters, Stage};
 use runtime::{Aws, Clock, Key, Startup, log_for_people};
 use store::Setup;
 
@@ -175,7 +175,11 @@ async fn smoke(stage: Stage, url: &str) -> Result<String, String> {
 
 async fn preflight(stage: Stage) -> Result<String, String> {
     let api = AwsApi::new(&aws(stage)?, &Clock::default());
-    report(&ops::preflight(&api, &parameters(stage)?, stage, &environment()).await)
+    let Stage::Deployed(name) = stage else {
+        return Err("The local cloud needs no account.".to_owned());
+    };
+    let stack = StackParameters::read(name)?;
+    report(&ops::preflight(&api, &parameters(stage)?, &stack, stage, &environment()).await)
 }
 
 fn report(checks: &[Check]) -> Result<String, String> {

@@ -8,20 +8,20 @@ use canary::AwsApi;
 use http::{Method, Response};
 use serde_json::{Value, json};
 
-use crate::{Check, Parameters, Stage, problems};
+use crate::{Check, Parameters, StackParameters, Stage, problems};
 
-/// Each of the functions in a guarded deployment has a hook, which invokes the others.
-const CONCURRENT_RUNS: u64 = 50;
 /// The tables of a stack without parameters that name others.
 const TABLES: [&str; 2] = ["records", "transient"];
 const JSON: (&str, &str) = ("content-type", "application/x-amz-json-1.1");
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
-/// Checks the account and region of `api`, and the keys of `stage` in `parameters`. `environment` is that of the
-/// operator. Nothing is changed.
+/// Checks the account and region of `api`, the keys of `stage` in `keys`, and whether the parameters of its stack are what
+/// the account has: an alarm on a limit that the account does not have would never be triggered. `environment` is that of
+/// the operator. Nothing is changed.
 pub async fn preflight(
     api: &AwsApi,
-    parameters: &Parameters,
+    keys: &Parameters,
+    stack: &StackParameters,
     stage: Stage,
     environment: &HashMap<String, String>,
 ) -> Vec<Check> {
@@ -31,16 +31,31 @@ pub async fn preflight(
     };
     vec![
         check("all programs use one region", region(environment)),
+        check("samconfig.toml has no example addresses", addresses(stack)),
         check("the credentials are valid", credentials(api).await),
-        check("the functions may run at the same time", concurrency(api).await),
-        check("SES sends to every address", mails(api).await),
+        check(
+            "functions may run as often at once as parameters say",
+            concurrency(api, stack).await,
+        ),
+        check(
+            "SES sends to every address, as many mails as parameters say",
+            mails(api, stack).await,
+        ),
+        check("SES may send as the sender's domain", identity(api, stack).await),
         check("SNS sends to every number", texts(api).await),
-        check("SNS may spend more than a dollar", spending(api).await),
+        check("SNS may spend what parameters say", spending(api, stack).await),
         check("Parameter Store has its higher throughput", throughput(api, stage).await),
-        check("no table of a deleted stack is in the way", tables(api, parameters, stage).await),
-        check("the keys are complete", keys(parameters, stage).await),
-        check("alarms reach who subscribed", subscriptions(api, parameters, stage).await),
+        check("no table of a deleted stack is in the way", tables(api, keys, stage).await),
+        check("the keys are complete", complete(keys, stage).await),
+        check("alarms reach who subscribed", subscriptions(api, keys, stage).await),
     ]
+}
+
+fn addresses(stack: &StackParameters) -> Result<(), String> {
+    match stack.with("example.org").join(", ").as_str() {
+        "" => Ok(()),
+        names => Err(format!("example.org belongs to nobody: replace it in {names}")),
+    }
 }
 
 /// `cargo ops` reads `AWS_REGION`; SAM reads `AWS_DEFAULT_REGION`
@@ -66,26 +81,65 @@ async fn credentials(api: &AwsApi) -> Result<(), String> {
 }
 
 /// <https://docs.aws.amazon.com/lambda/latest/api/API_GetAccountSettings.html>
-async fn concurrency(api: &AwsApi) -> Result<(), String> {
+async fn concurrency(api: &AwsApi, stack: &StackParameters) -> Result<(), String> {
     let path = "/2016-08-19/account-settings/";
     let settings = json_of(&get(api, "lambda", path).await?);
-    let runs = settings["AccountLimit"]["ConcurrentExecutions"].as_u64();
-    match runs.unwrap_or_default() {
-        CONCURRENT_RUNS.. => Ok(()),
-        few => Err(format!(
-            "only {few} may: request 1,000 under Service Quotas, Lambda, Concurrent executions; until then deploy with \
-             Guarded=\"false\""
-        )),
+    let allowed = settings["AccountLimit"]["ConcurrentExecutions"].as_f64().unwrap_or_default();
+    if allowed >= stack.number("LambdaConcurrency")? {
+        Ok(())
+    } else {
+        Err(format!(
+            "only {allowed} may: request 1,000 under Service Quotas, Lambda, Concurrent executions; until then set \
+             LambdaConcurrency=\"{allowed}\""
+        ))
     }
 }
 
 /// <https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetAccount.html>
-async fn mails(api: &AwsApi) -> Result<(), String> {
+async fn mails(api: &AwsApi, stack: &StackParameters) -> Result<(), String> {
     let account = json_of(&get(api, "ses", "/v2/email/account").await?);
     match (&account["ProductionAccessEnabled"], &account["SendingEnabled"]) {
-        (Value::Bool(true), Value::Bool(true)) => Ok(()),
-        (Value::Bool(true), _) => Err("AWS has paused the sending of mails: see the reputation page of SES".to_owned()),
-        _ => Err("it is in the sandbox: run aws sesv2 put-account-details --production-access-enabled …, as in infra/deploy.md".to_owned()),
+        (Value::Bool(true), Value::Bool(true)) => {}
+        (Value::Bool(true), _) => {
+            return Err(
+                "AWS has paused the sending of mails: see the reputation page of SES".to_owned()
+            );
+        }
+        _ => {
+            return Err("it is in the sandbox: run aws sesv2 put-account-details --production-access-enabled …, as in infra/deploy.md".to_owned());
+        }
+    }
+    let of = |name: &str| account["SendQuota"][name].as_f64().unwrap_or_default();
+    let (day, second) = (of("Max24HourSend"), of("MaxSendRate"));
+    // -1 is no limit (https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendQuota.html).
+    if day >= 0.0 && stack.number("MailQuota")? > day {
+        return Err(format!("it sends {day} a day: set MailQuota=\"{day}\", or request more"));
+    }
+    // Codes need a part of the rate, too.
+    if stack.number("MailRatePerSecond")? >= second {
+        return Err(format!("it sends {second} a second: set MailRatePerSecond below that"));
+    }
+    Ok(())
+}
+
+/// <https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetEmailIdentity.html>
+async fn identity(api: &AwsApi, stack: &StackParameters) -> Result<(), String> {
+    let name = stack.text("MailIdentity");
+    let path = format!("/v2/email/identities/{}", name.replace('@', "%40"));
+    let answer = send(api, "ses", Method::GET, &path, &[], "").await?;
+    if answer.status() == 404 {
+        return if stack.text("MakeMailIdentity") == "true" {
+            Ok(())
+        } else {
+            Err(format!("SES does not know {name}: create it, or set MakeMailIdentity=\"true\""))
+        };
+    }
+    let identity = json_of(&text_of("ses", &answer)?);
+    if identity["VerifiedForSendingStatus"] == true {
+        Ok(())
+    } else {
+        let state = &identity["VerificationStatus"];
+        Err(format!("{name} is not verified ({state}): create the DNS records that SES shows"))
     }
 }
 
@@ -103,17 +157,23 @@ async fn texts(api: &AwsApi) -> Result<(), String> {
 
 /// The limit is one dollar unless it was raised
 /// (<https://docs.aws.amazon.com/sns/latest/api/API_SetSMSAttributes.html>).
-async fn spending(api: &AwsApi) -> Result<(), String> {
+async fn spending(api: &AwsApi, stack: &StackParameters) -> Result<(), String> {
     let body = "Action=GetSMSAttributes&Version=2010-03-31";
     let answer = ask(api, "sns", "/", &[FORM], body).await?;
     let limit = answer
         .split_once("<key>MonthlySpendLimit</key>")
-        .and_then(|(_, rest)| rest.split_once("<value>")?.1.split_once('<'))
-        .and_then(|(limit, _)| limit.parse::<f64>().ok());
-    if limit.is_some_and(|limit| limit > 1.0) {
+        .and_then(|(_, rest)| element(rest, "value"))
+        .and_then(|limit| limit.parse::<f64>().ok())
+        .unwrap_or(1.0);
+    let watched = stack.number("SmsSpendLimit")?;
+    if limit <= 1.0 {
+        Err("request more than a dollar under Service Quotas, SNS, Account spend threshold, then run sms-attributes".to_owned())
+    } else if watched == 0.0 || watched == limit {
         Ok(())
     } else {
-        Err("request more under Service Quotas, SNS, Account spend threshold, then run sms-attributes".to_owned())
+        Err(format!(
+            "SNS stops at {limit} dollars, but the alarm watches {watched}: set SmsSpendLimit=\"{limit}\", or run sms-attributes"
+        ))
     }
 }
 
@@ -135,35 +195,44 @@ async fn throughput(api: &AwsApi, stage: Stage) -> Result<(), String> {
     }
 }
 
-/// Of the first hundred of the account (<https://docs.aws.amazon.com/sns/latest/api/API_ListSubscriptions.html>). Before
-/// the first deployment there are none.
-async fn subscriptions(api: &AwsApi, parameters: &Parameters, stage: Stage) -> Result<(), String> {
+/// Those of the stack's own topic, of which a hundred are in the first answer
+/// (<https://docs.aws.amazon.com/sns/latest/api/API_ListSubscriptionsByTopic.html>). Before the first deployment there is
+/// no topic.
+async fn subscriptions(api: &AwsApi, keys: &Parameters, stage: Stage) -> Result<(), String> {
     let Stage::Deployed(name) = stage else {
         return Ok(());
     };
-    if stage.tables(parameters).await?.is_empty() {
+    if stage.tables(keys).await?.is_empty() {
         return Ok(());
     }
-    let body = "Action=ListSubscriptions&Version=2010-03-31";
-    let answer = ask(api, "sns", "/", &[FORM], body).await?;
-    let topic = format!(":halqa-{name}-Alarms-");
-    let mine: Vec<&str> = answer.split("<member>").filter(|one| one.contains(&topic)).collect();
-    let pending = mine.iter().filter(|one| one.contains(">PendingConfirmation<"));
-    let endpoints = pending.filter_map(|one| one.split_once("<Endpoint>")?.1.split('<').next());
-    match endpoints.collect::<Vec<_>>().join(", ") {
-        _ if mine.is_empty() => Err("no one is subscribed: deploy again, or subscribe".to_owned()),
-        none if none.is_empty() => Ok(()),
-        unconfirmed => Err(format!("{unconfirmed} must open the link in AWS's e-mail")),
+    let body = format!(
+        "Action=DescribeStackResource&Version=2010-05-15&StackName=halqa-{name}&LogicalResourceId=Alarms"
+    );
+    let answer = ask(api, "cloudformation", "/", &[FORM], &body).await?;
+    let topic = element(&answer, "PhysicalResourceId")
+        .ok_or("CloudFormation does not name the topic of alarms")?;
+    let topic: String = form_urlencoded::byte_serialize(topic.as_bytes()).collect();
+    let body = format!("Action=ListSubscriptionsByTopic&Version=2010-03-31&TopicArn={topic}");
+    let answer = ask(api, "sns", "/", &[FORM], &body).await?;
+    let members: Vec<&str> = answer.split("<member>").skip(1).collect();
+    let pending = members.iter().filter(|one| one.contains(">PendingConfirmation<"));
+    let endpoints: Vec<&str> = pending.filter_map(|one| element(one, "Endpoint")).collect();
+    if members.is_empty() {
+        Err("no one is subscribed: deploy again, or subscribe".to_owned())
+    } else if endpoints.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{} must open the link in AWS's e-mail", endpoints.join(", ")))
     }
 }
 
 /// A deleted stack leaves its tables, and a new one cannot make them
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_DescribeTable.html>).
-async fn tables(api: &AwsApi, parameters: &Parameters, stage: Stage) -> Result<(), String> {
+async fn tables(api: &AwsApi, keys: &Parameters, stage: Stage) -> Result<(), String> {
     let Stage::Deployed(name) = stage else {
         return Ok(());
     };
-    if !stage.tables(parameters).await?.is_empty() {
+    if !stage.tables(keys).await?.is_empty() {
         return Ok(());
     }
     for table in TABLES {
@@ -188,8 +257,8 @@ async fn tables(api: &AwsApi, parameters: &Parameters, stage: Stage) -> Result<(
     Ok(())
 }
 
-async fn keys(parameters: &Parameters, stage: Stage) -> Result<(), String> {
-    let problems = problems(parameters, stage, &[]).await?;
+async fn complete(keys: &Parameters, stage: Stage) -> Result<(), String> {
+    let problems = problems(keys, stage, &[]).await?;
     match problems.as_slice() {
         [] => Ok(()),
         [first, rest @ ..] => {
@@ -233,6 +302,11 @@ fn text_of(service: &str, answer: &Response<Bytes>) -> Result<String, String> {
     } else {
         Err(format!("{service} answered {}: {text}", answer.status()))
     }
+}
+
+/// The text of the first element `name` in `xml`.
+fn element<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
+    xml.split_once(&format!("<{name}>"))?.1.split('<').next()
 }
 
 /// `null` for what is no JSON.
