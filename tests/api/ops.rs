@@ -4,12 +4,13 @@ use std::{collections::HashMap, time::Duration};
 
 use canary::{Canary, SignIn, Visitor};
 use cloud::Cloud;
+use common::{ErrorCode, Message};
 use dev::{
     delivery::{self, Consumers},
     edge,
     home::LocalSettings,
 };
-use domain::{Profile, user::User};
+use domain::{Profile, audit::Action, user::User};
 use identity::{
     NamedKey,
     sealing::Sealer,
@@ -532,4 +533,23 @@ async fn account_whose_erasure_the_restored_audit_has_is_erased_again() {
     assert_eq!((done.erased.len(), done.kept.len()), (2, 0));
     let audit = restored.admin().await.get("/audit").await.expect_ok()["audit"].clone();
     assert_eq!(audit.as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn ended_sessions_leave_password_and_second_factor() {
+    let (world, member) = World::with_member().await;
+    TotpApp::enrolled_by(&world, &member).await;
+    let email = &member.user().email;
+    let (store, now) = (&world.setup().store, world.clock().now());
+    ops::end_sessions(store, email, now).await.unwrap();
+    member.get("/auth/check").await.expect_unauthorized();
+    let user = world.user(member.user().user_id).await;
+    assert!(user.is_otp_enabled);
+    let anonymous = world.anonymous();
+    anonymous.login(email.as_str(), PASSWORD).await.expect_success(Message::OtpRequired);
+    let entry = store.audit(AuditList::Person(user.user_id), None, 1, now).await.unwrap().items;
+    assert_eq!((entry[0].audited.action, entry[0].actor_id), (Action::SessionsEnded, user.user_id));
+    let nobody = "nobody@halqa.test".parse().unwrap();
+    let problem = ops::end_sessions(store, &nobody, now).await.unwrap_err();
+    assert_eq!(problem.code(), ErrorCode::UserNotFound);
 }

@@ -4,6 +4,7 @@
 
 mod bootstrap;
 mod dead_letters;
+mod end_sessions;
 mod erase_again;
 mod keys;
 mod parameters;
@@ -16,6 +17,7 @@ mod stage;
 
 pub use bootstrap::{First, bootstrap, make_canary};
 pub use dead_letters::{dead_letters, replay};
+pub use end_sessions::end_sessions;
 pub use erase_again::{ErasedAgain, erase_again};
 pub use keys::{Kind, Made, announce, make, missing, problems, replace, retire, take_into_use};
 pub use parameters::Parameters;

@@ -17,6 +17,7 @@ const USAGE: &str = "cargo ops <dev|staging|prod|local> …
     bootstrap <file.json>         creates the first committee and super admin, who gets a mail
     canary                        creates the account that the canary signs in with
     smoke <url>                   tests a deployed URL as a client, such as https://…/api/v1
+    end-sessions <address>        ends all sessions of an account whose token or device was stolen
     erase-again <table>           erases accounts that a restore brought back, by the audit of the table before
     reseal                        seals secrets at rest under the newest sealing key
     dead-letters [replay [key]]   lists or retries work that failed for a day
@@ -73,6 +74,7 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
                 resealed.done, resealed.unreadable
             ))
         }
+        ["end-sessions", email] => end_sessions(stage, email).await,
         ["erase-again", table] => erase_again(stage, table).await,
         ["dead-letters"] => dead_letters(stage).await,
         ["dead-letters", "replay"] => replay(stage, None).await,
@@ -141,6 +143,17 @@ async fn bootstrap(stage: Stage, file: &str) -> Result<String, String> {
     Ok(format!(
         "Created. {email} gets a mail with a code that sets the first password, valid for ten minutes. Request another code with \
          GET /users/reset-password?sendMethode=email&email={email}."
+    ))
+}
+
+async fn end_sessions(stage: Stage, email: &str) -> Result<String, String> {
+    let address = email.parse().map_err(|_| format!("{email} is not a mail address."))?;
+    let store = setup(stage, "users", &[]).await?.store;
+    let ended = ops::end_sessions(&store, &address, Clock::default().now()).await;
+    let user = ended.map_err(|failure| format!("No session was ended: {failure:?}."))?;
+    Ok(format!(
+        "All sessions of {} have ended. Password and second factors are as they were.",
+        user.user_id
     ))
 }
 

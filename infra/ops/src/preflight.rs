@@ -172,7 +172,8 @@ async fn spending(api: &AwsApi, stack: &StackParameters) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!(
-            "SNS stops at {limit} dollars, but the alarm watches {watched}: set SmsSpendLimit=\"{limit}\", or run sms-attributes"
+            "SNS stops at {limit} dollars, but the alarm watches {watched}: set SmsSpendLimit=\"{limit}\", or run \
+             sms-attributes"
         ))
     }
 }

@@ -28,6 +28,8 @@ pub enum Action {
     TeamMemberUpdated,
     /// An administrator turned off an account's one-time passwords.
     OtpReset,
+    /// An operator ended all sessions of an account, which the entry names as actor.
+    SessionsEnded,
     /// An account was erased, by its owner or a super admin.
     UserDeleted,
     /// Somebody else removed a public file of an account.
