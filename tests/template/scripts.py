@@ -209,14 +209,14 @@ class Running(unittest.TestCase):
         git(self.folder, "tag", "v1.0.0")
         git(self.folder, "commit", "--quiet", "--allow-empty", "--message", "the second")
         first, second = git(self.folder, "rev-parse", "v1.0.0", "HEAD").split()
+        version = lambda number, commit, keys: {"Version": number, "Description": f"commit {commit}, keys {keys}"}
         versions = [
-            {"Version": "$LATEST", "Description": f"commit {second}, keys 1"}, {"Version": "9", "Description": f"commit {first}, keys 1"},
-            {"Version": "10", "Description": f"commit {first}, keys 2"}, {"Version": "11", "Description": f"commit {second}, keys 2"},
-            {"Version": "1"},
+            version("$LATEST", second, 1), version("9", first, 1), version("10", first, 2), version("11", second, 2), {"Version": "1"},
         ]
         parameter = lambda name, value: {"ParameterKey": name, "ParameterValue": value}
         self.state = {
-            "status": "UPDATE_COMPLETE", "aliases": {}, "versions": {"halqa-prod-Auth-1": versions, "halqa-prod-canary": versions},
+            "status": "UPDATE_COMPLETE", "aliases": {},
+            "versions": {"halqa-prod-Auth-1": versions, "halqa-prod-canary": versions},
             "parameters": [parameter("Stage", "prod"), parameter("KeysEpoch", "4"), parameter("Guarded", "true"),
                            parameter("EnableEdge", "false"), parameter("EdgeSecret", "****")],
         }
