@@ -68,6 +68,21 @@ def is_on(name, *periods):
     return sum(map(compare, present(values))) >= alarm.get("DatapointsToAlarm", count)
 
 
+def conditional_alarms():
+    """The conditions under which the stack has alarms."""
+    return {RESOURCES[name]["Condition"] for name in of_type("Alarm") if "Condition" in RESOURCES[name]}
+
+
+def dashboard(conditions=()):
+    """The widgets of the dashboard while these conditions hold."""
+    [one] = of_type("Dashboard").values()
+    text, values = one["DashboardBody"]["Fn::Sub"]
+    for name, value in values.items():
+        condition, then, otherwise = value["Fn::If"]
+        text = text.replace(f"${{{name}}}", then["Fn::Sub"] if condition in conditions else otherwise)
+    return json.loads(re.sub(r"\$\{[^}]*\}", "x", text))["widgets"]
+
+
 class Alarms(unittest.TestCase):
     def assert_states(self, name, on, off):
         for periods in on:
@@ -100,8 +115,13 @@ class Alarms(unittest.TestCase):
     def test_one_failing_run_a_minute_is_seen(self):
         for name in ["DispatcherErrors", "WorkerErrors"]:
             self.assert_states(name, on=[[{"runs": 1, "errors": 1}] * 3], off=[
-                [], [{"runs": 1}] * 5, [{"runs": 1, "errors": 1}] * 2, [{"runs": 100, "errors": 4}] * 5,
+                [{"runs": 1}] * 5, [{"runs": 1, "errors": 1}] * 2, [{"runs": 100, "errors": 4}] * 5,
             ])
+
+    def test_function_that_is_not_invoked_for_five_minutes_is_seen(self):
+        for name in ["DispatcherErrors", "WorkerErrors"]:
+            self.assert_states(name, on=[[]], off=[[{"runs": 1}] * 5])
+            self.assertEqual(of_type("Alarm")[name]["EvaluationPeriods"], 5)
 
     def test_limits_are_reported_at_four_fifths(self):
         self.assert_states("AccountConcurrency", [[{"used": 800}] * 3], [[], [{"used": 799}] * 5])
@@ -123,10 +143,16 @@ class Alarms(unittest.TestCase):
         self.assert_states("CanaryFailed", [[], [{"Errors": 1}] * 2], [[{"Errors": 0}] * 2])
 
     def test_dashboard_has_at_most_the_free_number_of_metrics(self):
-        for name, one in of_type("Dashboard").items():
-            body = json.loads(re.sub(r"\$\{[^}]*\}", "x", one["DashboardBody"]["Fn::Sub"]))
-            metrics = [metric for widget in body["widgets"] for metric in widget["properties"].get("metrics", [])]
-            self.assertLessEqual(len(metrics), 50, name)
+        metrics = [metric for widget in dashboard() for metric in widget["properties"].get("metrics", [])]
+        self.assertLessEqual(len(metrics), 50)
+
+    def test_dashboard_shows_every_alarm_that_the_stack_has(self):
+        for conditions in [set(), *({one} for one in conditional_alarms()), set(conditional_alarms())]:
+            alarms = {one["AlarmName"]["Fn::Sub"].split("-")[-1] for name, one in of_type("Alarm").items()
+                      if RESOURCES[name].get("Condition") in {None, *conditions}}
+            [shown] = [widget["properties"]["alarms"] for widget in dashboard(conditions) if widget["type"] == "alarm"]
+            shown = [one.split("-")[-1] for one in shown]
+            self.assertEqual((set(shown), len(shown)), (alarms, len(alarms)), conditions)
 
 
 if __name__ == "__main__":
