@@ -210,6 +210,7 @@ async fn unconfirmed_subscription_to_alarms_is_named_once_deployed() {
     for (members, expected) in [
         (format!("{pending}{confirmed}"), Some("night@halqa.test must open the link")),
         (confirmed, None),
+        (member("former@halqa.test", "Deleted"), Some("no one is subscribed")),
         (String::new(), Some("no one is subscribed")),
     ] {
         let mut answers = ready();
