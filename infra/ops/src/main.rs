@@ -3,6 +3,7 @@
 use std::{collections::HashMap, fs, process::ExitCode};
 
 use canary::{AwsApi, SignIn, Visitor};
+use common::ErrorCode;
 use ops::{Check, Expectations, First, Kind, Parameters, StackParameters, Stage};
 use runtime::{Aws, Clock, Key, Startup, log_for_people};
 use store::Setup;
@@ -150,7 +151,10 @@ async fn end_sessions(stage: Stage, email: &str) -> Result<String, String> {
     let address = email.parse().map_err(|_| format!("{email} is not a mail address."))?;
     let store = setup(stage, "users", &[]).await?.store;
     let ended = ops::end_sessions(&store, &address, Clock::default().now()).await;
-    let user = ended.map_err(|failure| format!("No session was ended: {failure:?}."))?;
+    let user = ended.map_err(|failure| match failure.code() {
+        ErrorCode::UserNotFound => format!("No account has the address {email}."),
+        _ => format!("No session was ended: {failure:?}."),
+    })?;
     Ok(format!(
         "All sessions of {} have ended. Password and second factors are as they were.",
         user.user_id
