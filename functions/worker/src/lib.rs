@@ -118,7 +118,9 @@ impl Worker {
             }
             (DueList::Courses, "COURSE") => Ok(store.index_course(CourseId::or_none(id)).await?),
             (DueList::Courses, "SEATS") => self.process_seats(CourseId::or_none(id)).await,
-            (DueList::Courses, "USER") => self.promote_where_waiting(UserId::or_none(id)).await,
+            (DueList::Courses, "REGISTERED") => {
+                self.promote_where_waiting(UserId::or_none(id)).await
+            }
             (DueList::Courses, "COMMITTEE") => {
                 self.promote_in_committee(CommitteeId::or_none(id)).await
             }

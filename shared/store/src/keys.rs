@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `card` | the entity as lists return it; projected into the indexes, so that lists need no second read |
 //! | `details` | the other fields of a course |
-//! | `listPk`, `listSk` | key in the index `listing` (projection: `card`, `details`) |
+//! | `listPk`, `listSk` | key in the index `listing` (projection: `card`, `details`, `lastActive`) |
 //! | `authoredPk`, `authoredSk` | key in the index `authored` (projection: `card`, `details`) |
 //! | `overviewPk`, `overviewSk` | key in the index `overview` (projection: `card`) |
 //! | `duePk`, `dueAt` | key in the sparse index `due` (projection: `requestId`): pending work of dispatcher and worker, and when it is due |
@@ -18,9 +18,10 @@
 //! printed from them. Lists that the whole service, or all users of a committee, write to are in 16 shards, by a hash of
 //! the item's key; a reader queries them all and merges the results.
 //!
-//! `lastActive` of a user is in `card`, because lists of accounts show it: each of its writes, one in five minutes and
-//! active user, also writes the entry in `listing`. With the attribute outside the index, a page of accounts would need
-//! a second read of every user in it.
+//! `lastActive` of a user is beside `card`, so that IAM can permit every function to write it and few to write the account,
+//! and in `listing`, because lists of accounts show it: each of its writes, one in five minutes and active user, also writes
+//! the entry. With the attribute outside the index, a page of accounts would need a second read of every user in it. For
+//! IAM, too, storage usage and registered courses of a person have partition keys of their own.
 //!
 //! A word has at most 3 stems in Latin letters and 8 in Arabic letters, usually 1 and 2. So a course of ten words has 10 to
 //! 20 entries, each with all stems of the course: 0.2 KB. The 700 letters of its title, subtitle, section and city can have
@@ -49,7 +50,7 @@
 //! | the same | a change in a transaction: 2 × 2 units | 250 changes of one course |
 //! | `WORD#<stem>`, entries | search: at most 500 × 0.2 KB = 100 KB of all stems of a word, eventually consistent: 12.5 units | 240 searches with five frequent words, 2,000 with one word |
 //! | the same | publication: 2 units for the entry, 1 for the count | 333 courses with a stem in common |
-//! | `USER#<id>` in records | `POST /files`: 2 units for the usage | 500 files of one user |
+//! | `USAGE#<id>` | `POST /files`: 2 units | 500 files of one user |
 //! | `USER#<id>` in transient | session of a request: 1 unit | 3,000 requests of one user, whom the rate limit allows 100 in a minute |
 //! | the same | sign-in: 2 units for the session, 2 to 8 for the devices | 100 sign-ins of one user |
 //! | `LIMIT#<key>` | request: 1 unit | 1,000 requests of one network or user; beyond, the answer is 429 as well |

@@ -194,9 +194,8 @@ async fn file_removed_by_two_workers_frees_its_room_once() {
     for _ in 0..2 {
         store.delete_file(&file).await.unwrap();
     }
-    let items = world.items_of(&format!("USER#{}", member.user().user_id));
-    let usage = items.into_iter().find(|item| item["sk"]["S"] == "USAGE").unwrap();
-    assert_eq!(usage["taken"]["N"], "5");
+    let usage = world.items_of(&format!("USAGE#{}", member.user().user_id));
+    assert_eq!(usage[0]["taken"]["N"], "5");
 }
 
 #[tokio::test]

@@ -392,11 +392,11 @@ impl<'a> State<'a> {
     fn usage(&self, promise: &mut Promise) {
         let mut used: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for card in self.cards("FILE#", "FILE") {
-            let (files, bytes) = used.entry(format!("USER#{}", text(card, "userID"))).or_default();
+            let (files, bytes) = used.entry(format!("USAGE#{}", text(card, "userID"))).or_default();
             *files += 1;
             *bytes += card["size"].as_u64().unwrap_or(0);
         }
-        for item in self.of("USER#", "USAGE") {
+        for item in self.of("USAGE#", "USAGE") {
             let (files, bytes) = used.remove(&text(item, "pk")).unwrap_or_default();
             let holds = item["files"] == files && item["bytes"] == bytes && item["taken"] == bytes;
             promise.check(holds, (item, files, bytes));

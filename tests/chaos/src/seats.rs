@@ -243,8 +243,8 @@ impl State<'_> {
         for card in self.cards("REGISTRATION#", "REGISTRATION").filter(|card| is_active(card)) {
             active.entry(text(card, "userID")).or_default().insert(text(card, "courseID"));
         }
-        for item in self.of("USER#", "REGISTERED") {
-            let id = text(item, "pk").trim_start_matches("USER#").to_owned();
+        for item in self.of("REGISTERED#", "REGISTERED") {
+            let id = text(item, "pk").trim_start_matches("REGISTERED#").to_owned();
             let courses = item["courses"].as_array().into_iter().flatten();
             let courses = courses.filter_map(|course| Some(course.as_str()?.to_owned()));
             let (courses, active): (BTreeSet<_>, _) =

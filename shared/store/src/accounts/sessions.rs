@@ -273,8 +273,8 @@ impl Store {
         now: Instant,
     ) -> Result<(), StoreError> {
         let user = Write::at(&keys::user(user_id))
-            .when("card.lastActive < :now")
-            .expression("SET card.lastActive = :now")
+            .when("lastActive < :now")
+            .expression("SET lastActive = :now")
             .value(":now", &now);
         let session = Write::at(&keys::session(user_id, sid))
             .when("lastActive < :now")

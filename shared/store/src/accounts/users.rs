@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, DueList},
-    table::{ListedItem, Order, due, number, text},
+    table::{LAST_ACTIVE, ListedItem, Order, due, number, text},
     write::Write,
 };
 
@@ -126,6 +126,7 @@ impl Transaction {
         let key = keys::user(user_id);
         let mut account = key
             .holding(&ListedItem { card: &new.user })
+            .beside_card(LAST_ACTIVE)
             .with(keys::user_index_key(&new.user).attributes());
         if let Some(until) = new.user.unverified_until {
             account = account.with(due(DueList::Unverified, &key, until));

@@ -16,7 +16,7 @@ use aws_sdk_dynamodb::{
 use domain::Instant;
 use futures_util::future::try_join_all;
 use serde::de::DeserializeOwned;
-use serde_dynamo::{from_item, from_items};
+use serde_dynamo::from_item;
 
 use crate::{
     Store, StoreError,
@@ -137,7 +137,7 @@ impl Store {
             .table_name(self.name(key.table))
             .set_key(Some(key.item()))
             .consistent_read(true);
-        Ok(counted(request.send()).await?.item.map(from_item).transpose()?)
+        Ok(counted(request.send()).await?.item.map(parsed).transpose()?)
     }
 
     pub(crate) async fn card<T: DeserializeOwned>(
@@ -253,7 +253,7 @@ impl Store {
         Ok(keys.iter().map(&mut take).collect())
     }
 
-    /// The key and the attribute `projected` of the items at `keys` (at most 100), in no particular order and
+    /// The key, [`LAST_ACTIVE`] and the attribute `projected` of the items at `keys` (at most 100), in no particular order and
     /// without missing items. Eventually consistent.
     pub(crate) async fn get_many<T: DeserializeOwned>(
         &self,
@@ -265,12 +265,12 @@ impl Store {
         }
         let keys = KeysAndAttributes::builder()
             .set_keys(Some(keys.iter().map(Key::item).collect()))
-            .projection_expression("pk, #projected")
+            .projection_expression("pk, #projected, lastActive")
             .expression_attribute_names("#projected", projected)
             .build()?;
         let found =
             self.batch_get(HashMap::from([(self.name(Table::Records).to_owned(), keys)])).await?;
-        Ok(from_items(found.into_values().flatten().collect::<Vec<Item>>())?)
+        Ok(found.into_values().flatten().map(parsed).collect::<Result<_, _>>()?)
     }
 
     /// The existing items of `wanted`, by table. Requests `UnprocessedKeys` again
@@ -341,12 +341,25 @@ impl Store {
         items.truncate(limit.into());
         let position = |item: &Item| item.get(sort).and_then(|sk| sk.as_s().ok()).cloned();
         let last = items.last().filter(|_| has_more).and_then(position);
-        Ok(Page { items: from_items(items)?, last })
+        Ok(Page { items: items.into_iter().map(parsed).collect::<Result<_, _>>()?, last })
     }
 }
 
 pub(crate) fn read<T: DeserializeOwned>(item: Option<Item>) -> Result<Option<T>, StoreError> {
-    Ok(item.map(from_item).transpose()?)
+    Ok(item.map(parsed).transpose()?)
+}
+
+/// The attribute of an account that every function with routes writes. It is beside the card, because a policy can permit
+/// the writes of one attribute, not of a part of it.
+pub(crate) const LAST_ACTIVE: &str = "lastActive";
+
+/// `item` as a `T`, with [`LAST_ACTIVE`] as a field of the card.
+pub(crate) fn parsed<T: DeserializeOwned>(mut item: Item) -> Result<T, serde_dynamo::Error> {
+    if let Some(AttributeValue::M(mut card)) = item.remove("card") {
+        card.extend(item.get_key_value(LAST_ACTIVE).map(|(name, at)| (name.clone(), at.clone())));
+        item.insert("card".to_owned(), AttributeValue::M(card));
+    }
+    from_item(item)
 }
 
 /// The `card` of `item`.

@@ -10,18 +10,15 @@ use aws_sdk_dynamodb::{
     },
 };
 use domain::Instant;
-use serde::{
-    Serialize,
-    de::{DeserializeOwned, IgnoredAny},
-};
-use serde_dynamo::{from_item, to_attribute_value, to_item};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_dynamo::{to_attribute_value, to_item};
 
 use crate::{
     Store, StoreError,
     keys::{Key, Table},
     meter::counted,
     retry::{Retries, cancellation, random_bytes},
-    table::{Item, number, text, ttl},
+    table::{Item, LAST_ACTIVE, number, parsed, text, ttl},
 };
 
 #[derive(Debug, Clone, Copy)]
@@ -134,6 +131,16 @@ impl Write {
         self.with([(name.to_owned(), value)])
     }
 
+    /// Moves the field `name` out of the card of a put, to an attribute of its own.
+    pub(crate) fn beside_card(mut self, name: &str) -> Self {
+        if let Some(AttributeValue::M(card)) = self.item.get_mut("card")
+            && let Some(value) = card.remove(name)
+        {
+            self.item.insert(name.to_owned(), value);
+        }
+        self
+    }
+
     /// Sets the attribute at `path`, the names of nested maps, to `value`.
     pub(crate) fn set(mut self, path: &[&str], value: AttributeValue) -> Self {
         let (name, placeholder) = (self.path(path), format!(":s{}", self.sets.len()));
@@ -163,6 +170,7 @@ impl Write {
     pub(crate) fn set_changed<T: Serialize>(mut self, before: &T, after: &T) -> Self {
         let (was, is) = (self.serialised(before), self.serialised(after));
         let set = is.iter().filter(|(field, value)| was.get(*field) != Some(*value));
+        let set = set.filter(|(field, _)| field.as_str() != LAST_ACTIVE);
         let update =
             set.fold(self, |update, (field, value)| update.set(&["card", field], value.clone()));
         let removed = was.keys().filter(|field| !is.contains_key(*field));
@@ -301,6 +309,21 @@ impl Store {
         &self,
         update: Write,
     ) -> Result<UpdateOutcome<T>, StoreError> {
+        let on_failure = ReturnValuesOnConditionCheckFailure::AllOld;
+        Ok(match self.send_update(update, ReturnValue::AllNew, on_failure).await? {
+            UpdateOutcome::Updated(item) => UpdateOutcome::Updated(parsed(item)?),
+            UpdateOutcome::ConditionFailed(current) => UpdateOutcome::ConditionFailed(current),
+        })
+    }
+
+    /// Updates one item and returns the attributes that `returned` names, or those that `on_failure` names when the
+    /// condition fails.
+    async fn send_update(
+        &self,
+        update: Write,
+        returned: ReturnValue,
+        on_failure: ReturnValuesOnConditionCheckFailure,
+    ) -> Result<UpdateOutcome<Item>, StoreError> {
         update.check()?;
         let mut retries = Retries::new();
         loop {
@@ -314,14 +337,12 @@ impl Store {
                 .update_expression(expression)
                 .set_expression_attribute_names(some(names))
                 .set_expression_attribute_values(some(values))
-                .return_values(ReturnValue::AllNew)
-                .return_values_on_condition_check_failure(
-                    ReturnValuesOnConditionCheckFailure::AllOld,
-                );
+                .return_values(returned.clone())
+                .return_values_on_condition_check_failure(on_failure.clone());
             match counted(request.send()).await {
                 Ok(response) => {
-                    let updated = from_item(response.attributes.unwrap_or_default())?;
-                    return Ok(UpdateOutcome::Updated(updated));
+                    let item = response.attributes.unwrap_or_default();
+                    return Ok(UpdateOutcome::Updated(item));
                 }
                 Err(error) => {
                     if let Some(UpdateItemError::ConditionalCheckFailedException(failed)) =
@@ -342,9 +363,13 @@ impl Store {
         }
     }
 
-    /// Updates one item and returns whether the condition held.
+    /// Updates one item and returns whether the condition held. Reads no attribute, so that a policy can permit it for the
+    /// attributes of the update alone
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html>).
     pub(crate) async fn apply(&self, update: Write) -> Result<bool, StoreError> {
-        Ok(self.update_item::<IgnoredAny>(update).await?.is_some())
+        let on_failure = ReturnValuesOnConditionCheckFailure::None;
+        let sent = self.send_update(update, ReturnValue::None, on_failure).await?;
+        Ok(matches!(sent, UpdateOutcome::Updated(_)))
     }
 
     /// Writes all of `parts` or none, and returns the index of the first part whose condition failed. All

@@ -59,7 +59,7 @@ items! {
         Records "PERSON-AUDIT#{id}" "AUDIT#{audit}" prefix AUDITS;
     "audit entry of a committee" audit_of_committee(committee: CommitteeId, audit: Uuid)
         Records "AUDIT#{committee}" "AUDIT#{audit}";
-    "storage usage of a user" usage(id: UserId) Records "USER#{id}" "USAGE";
+    "storage usage of a user" usage(id: UserId) Records "USAGE#{id}" "USAGE";
     // Hashed, so that a key in a log or a metric does not disclose an address.
     "e-mail address" email(email: &Email = hashed(email.as_str())) Records "EMAIL#{email}" "EMAIL";
     "stop of mails to an address" mail_stop(email: &Email = hashed(email.as_str()))
@@ -81,7 +81,7 @@ items! {
     "answers of a registration" answers(course: CourseId, user: UserId)
         Records "REGISTRATION#{course}#{user}" "ANSWERS";
     "courses for which a person has an active registration" registered(id: UserId)
-        Records "USER#{id}" "REGISTERED";
+        Records "REGISTERED#{id}" "REGISTERED";
     "questions of a course" questions(id: CourseId) Records "COURSE#{id}" "QUESTIONS";
     // A stem has no `#`.
     "stem of a word of a published course" entry(stem: &str, published_at: Instant, course: CourseId)

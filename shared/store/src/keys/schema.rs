@@ -24,7 +24,7 @@ pub const LISTING: IndexSchema = IndexSchema {
     name: "listing",
     pk: "listPk",
     sk: ("listSk", "S"),
-    projected: &["card", "details"],
+    projected: &["card", "details", "lastActive"],
 };
 /// The sparse index of pending work; its sort key is the due time in Unix milliseconds.
 pub const DUE: IndexSchema =
