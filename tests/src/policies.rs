@@ -29,84 +29,132 @@ fn untagged(value: Yaml) -> Yaml {
     }
 }
 
-/// One action on one resource; a `*` at the end of the resource matches any suffix.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Right {
-    /// The action, such as `dynamodb:GetItem`.
-    pub action: String,
-    /// The resource in the notation of [`AccessRequest`].
-    pub resource: String,
+/// A statement of a policy, as far as it is about tables, objects and messages.
+#[derive(Debug)]
+pub struct Statement {
+    /// Whether it allows; else it denies.
+    pub is_allow: bool,
+    /// The actions, such as `dynamodb:GetItem`.
+    pub actions: Vec<String>,
+    /// The resources in the notation of [`AccessRequest`]; a `*` at the end matches any suffix.
+    pub resources: Vec<String>,
+    /// The condition, an object of operators.
+    pub condition: Value,
 }
 
-impl Right {
-    /// Whether this permits `request`.
-    pub fn covers(&self, request: &AccessRequest) -> bool {
-        let fits = match self.resource.strip_suffix('*') {
-            Some(start) => request.resource.starts_with(start),
-            None => request.resource == self.resource,
+impl Statement {
+    fn of(statement: &Value) -> Self {
+        let actions = texts(&statement["Action"]);
+        let resources = texts(&statement["Resource"]);
+        let is_message = ["sns:Publish", "ses:SendEmail"].iter().any(|one| actions.contains(one));
+        let resources = if is_message {
+            vec![String::new()]
+        } else {
+            resources.into_iter().filter_map(named).collect()
         };
-        self.action == request.action && fits
+        Self {
+            is_allow: statement["Effect"] == "Allow",
+            actions: actions.into_iter().map(str::to_owned).collect(),
+            resources,
+            condition: statement["Condition"].clone(),
+        }
+    }
+
+    /// Whether this is about `request`.
+    pub fn covers(&self, request: &AccessRequest) -> bool {
+        self.actions.contains(&request.action)
+            && self.resources.iter().any(|resource| fits(resource, &request.resource))
+            && holds(&self.condition, request)
+    }
+
+    /// Each action with each resource.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        let resources =
+            |action| self.resources.iter().map(move |one: &String| (action, one.as_str()));
+        self.actions.iter().flat_map(move |action| resources(action.as_str()))
+    }
+
+    /// The patterns of partition keys for which it is.
+    pub fn keys(&self) -> Vec<&str> {
+        let operators = self.condition.as_object().into_iter().flatten();
+        let operators = operators.filter(|(operator, _)| operator.starts_with("ForAllValues"));
+        operators.flat_map(|(_, keys)| texts(&keys["dynamodb:LeadingKeys"])).collect()
     }
 }
 
-/// The permissions of each function, by its name in lower case. The hook of deployments has none that is not conditional;
-/// `tests/template` checks its one right to a table.
-pub fn rights() -> &'static BTreeMap<String, Vec<Right>> {
-    static RIGHTS: OnceLock<BTreeMap<String, Vec<Right>>> = OnceLock::new();
-    RIGHTS.get_or_init(|| {
-        let resources = template()["Resources"].as_object().expect("resources");
-        let functions = resources
-            .iter()
-            .filter(|(_, resource)| resource["Type"] == "AWS::Serverless::Function");
-        functions
-            .filter(|(name, _)| *name != "PreTraffic")
-            .map(|(name, _)| (name.to_lowercase(), rights_of(&resources[&format!("{name}Role")])))
-            .collect()
+/// The domain of the address from which mails are sent by default.
+const DOMAIN: &str = "example.org";
+
+/// Whether `text` matches `pattern`, in which a `*` stands at the end or at the beginning.
+pub fn fits(pattern: &str, text: &str) -> bool {
+    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(end), _) => text.ends_with(end),
+        (None, Some(start)) => text.starts_with(start),
+        (None, None) => text == pattern,
+    }
+}
+
+/// Whether a condition holds, as IAM evaluates it
+/// (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-single-vs-multi-valued-context-keys.html>).
+fn holds(condition: &Value, request: &AccessRequest) -> bool {
+    let mut tests = condition.as_object().into_iter().flatten().flat_map(|(operator, keys)| {
+        let keys = keys.as_object().expect("a condition names keys");
+        keys.iter().map(move |(key, patterns)| (operator.as_str(), key.as_str(), texts(patterns)))
+    });
+    tests.all(|(operator, key, patterns)| {
+        let values = request.context.get(key);
+        let mut each = values.into_iter().flatten();
+        let is_like = |value: &String| {
+            patterns.iter().any(|pattern| fits(&pattern.replace("${MailIdentity}", DOMAIN), value))
+        };
+        match operator {
+            "ForAllValues:StringEquals" | "ForAllValues:StringLike" => each.all(is_like),
+            "ForAnyValue:StringEquals" | "ForAnyValue:StringLike" | "StringLike" => {
+                each.any(is_like)
+            }
+            "Null" => (patterns == ["true"]) == values.is_none(),
+            _ => panic!("the operator {operator} is not supported"),
+        }
     })
 }
 
-/// The policies that deny something, which [`allow`] evaluates.
-const DENIALS: [&str; 2] = ["AuditEntries", "AccountSecrets"];
-
-/// The statements of the role's own policies and of those that are always attached to it, without [`DENIALS`].
+/// The statements of the role's own policies and of those that are always attached to it.
 pub fn statements(role: &Value) -> impl Iterator<Item = &Value> {
     let own = role["Properties"]["Policies"].as_array().expect("a role has policies").iter();
     let attached = role["Properties"]["ManagedPolicyArns"].as_array().into_iter().flatten();
-    let attached = attached.filter_map(Value::as_str).filter(|name| !DENIALS.contains(name));
+    let attached = attached.filter_map(Value::as_str);
     let attached = attached.map(|name| &template()["Resources"][name]["Properties"]);
     own.chain(attached)
         .flat_map(|policy| policy["PolicyDocument"]["Statement"].as_array().expect("statements"))
 }
 
-fn rights_of(role: &Value) -> Vec<Right> {
-    let texts = |value: &Value| match value {
-        Value::String(text) => vec![text.clone()],
-        list => list
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect(),
-    };
-    let mut rights = Vec::new();
-    for statement in statements(role) {
-        assert!(
-            statement["Effect"] == "Allow" && statement["Condition"].is_null(),
-            "only Allow without conditions is supported: {statement}"
-        );
-        for action in texts(&statement["Action"]) {
-            if ["sns:Publish", "ses:SendEmail"].contains(&action.as_str()) {
-                rights.push(Right { action: action.clone(), resource: String::new() });
-            }
-            for resource in texts(&statement["Resource"]) {
-                if let Some(resource) = named(&resource) {
-                    rights.push(Right { action: action.clone(), resource });
-                }
-            }
-        }
+/// The statements of each role, by its name in lower case and without `Role`: for a function that of the function.
+pub fn policies() -> &'static BTreeMap<String, Vec<Statement>> {
+    static POLICIES: OnceLock<BTreeMap<String, Vec<Statement>>> = OnceLock::new();
+    POLICIES.get_or_init(|| {
+        let resources = template()["Resources"].as_object().expect("resources");
+        let roles = resources.iter().filter(|(_, resource)| resource["Type"] == "AWS::IAM::Role");
+        let named = |(name, role): (&String, &Value)| {
+            let name = name.trim_end_matches("Role").to_lowercase();
+            (name, statements(role).map(Statement::of).collect())
+        };
+        roles.map(named).collect()
+    })
+}
+
+/// Whether `role`, a name of [`policies`], is that of a function.
+pub fn is_function(role: &str) -> bool {
+    let resources = template()["Resources"].as_object().expect("resources");
+    resources.iter().any(|(name, resource)| {
+        resource["Type"] == "AWS::Serverless::Function" && name.to_lowercase() == role
+    })
+}
+
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        list => list.as_array().into_iter().flatten().filter_map(Value::as_str).collect(),
     }
-    rights
 }
 
 /// A table, an index or objects of the bucket in the notation of [`AccessRequest`]; `None` for other resources.
@@ -133,35 +181,19 @@ pub fn has_routes(function: &str) -> bool {
     !["canary", "dispatcher", "pretraffic", "worker"].contains(&function)
 }
 
-/// Whether `policy` denies `request` to the roles that have it.
-fn denies(policy: &str, request: &AccessRequest) -> bool {
-    let resources = &template()["Resources"];
-    let statement = &resources[policy]["Properties"]["PolicyDocument"]["Statement"][0];
-    let role = |function: &str| {
-        let name = format!("{}{}Role", function[..1].to_uppercase(), &function[1..]);
-        resources[&name]["Properties"]["ManagedPolicyArns"].to_string().contains(policy)
-    };
-    let tables = statement["Resource"].as_array().expect("tables").iter();
-    let mut tables = tables.filter_map(Value::as_str).filter_map(named);
-    let keys = &statement["Condition"]["ForAnyValue:StringLike"]["dynamodb:LeadingKeys"];
-    let mut keys = keys.as_array().expect("leading keys").iter().filter_map(Value::as_str);
-    let actions = statement["Action"].as_array().expect("actions");
-    (request.role == "edge" || role(&request.role))
-        && actions.iter().any(|action| *action == request.action.as_str())
-        && tables.any(|table| table == request.resource)
-        && keys.any(|key| request.leading_key.starts_with(key.trim_end_matches('*')))
-}
-
 /// Whether the template permits `request`. Requests of the shared edge must be permitted to all functions with routes.
 pub fn allow(request: &AccessRequest) -> bool {
-    if DENIALS.iter().any(|policy| denies(policy, request)) {
-        return false;
-    }
-    let may = |rights: &Vec<Right>| rights.iter().any(|right| right.covers(request));
+    let may = |statements: &Vec<Statement>| {
+        let covering = |is_allow: bool| {
+            statements.iter().any(|one| one.is_allow == is_allow && one.covers(request))
+        };
+        covering(true) && !covering(false)
+    };
     match request.role.as_str() {
         "edge" => {
-            rights().iter().filter(|(name, _)| has_routes(name)).all(|(_, rights)| may(rights))
+            let functions = policies().iter().filter(|(name, _)| is_function(name));
+            functions.filter(|(name, _)| has_routes(name)).all(|(_, own)| may(own))
         }
-        function => rights().get(function).is_some_and(may),
+        function => policies().get(function).is_some_and(may),
     }
 }

@@ -30,7 +30,7 @@ use crate::{
     REFUSED, conditions,
     connections::next_connection,
     faults::{Fault, Faults, Mode, Service},
-    guard::{self, Authorizer, COPY_SOURCE},
+    guard::{self, Asked, Authorizer, COPY_SOURCE},
     hold::Holds,
     host,
     parameters::Parameters,
@@ -142,15 +142,12 @@ impl CloudEndpoint {
             Ok(role) => role,
             Err(error) => return Ok(unauthenticated(service, error)),
         };
-        let is_allowed = |action: &str| {
-            self.guard.allows(role, || vec![(action.to_owned(), String::new(), String::new())])
-        };
         match service {
-            "sns" if !is_allowed("sns:Publish") => {
+            "sns" if !self.guard.allows(role, || vec![Asked::new("sns:Publish", "")]) => {
                 Ok(sns_error("AuthorizationError", StatusCode::FORBIDDEN))
             }
             "sns" => self.sns(&body).await,
-            "ses" if !is_allowed("ses:SendEmail") => {
+            "ses" if !self.guard.allows(role, || guard::of_mail(&body)) => {
                 Ok(ses_error("AccessDeniedException", StatusCode::FORBIDDEN))
             }
             "ses" => self.ses(&parts, &body).await,

@@ -3,7 +3,7 @@
 
 use std::{
     borrow::Cow,
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
@@ -19,12 +19,100 @@ pub struct AccessRequest {
     pub action: String,
     /// A table or index (`records`, `records/index/due`), an object key (`files/a/b`), or empty for SNS and SES.
     pub resource: String,
-    /// The partition key of the item, which IAM calls the leading key. A request of several items asks once for each of them.
-    pub leading_key: String,
+    /// The values of condition keys: `dynamodb:LeadingKeys`, the partition keys of the items; `dynamodb:Attributes`, the
+    /// attributes that are written, named by an expression or part of the key; `dynamodb:EnclosingOperation` of a part of a
+    /// transaction; `ses:FromAddress`.
+    pub context: BTreeMap<&'static str, BTreeSet<String>>,
 }
 
-/// What a request asks for: action, resource and leading key.
-type Asked = (String, String, String);
+/// What `dynamodb:LeadingKeys` and `dynamodb:Attributes` hold when IAM decides on a part of a transaction, which AWS does
+/// not document (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html>).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TransactionKeys {
+    /// The keys and attributes of this part.
+    #[default]
+    OfPart,
+    /// Those of all parts of the transaction.
+    OfAllParts,
+    /// Nothing.
+    Absent,
+}
+
+impl TransactionKeys {
+    /// All meanings.
+    pub const ALL: [Self; 3] = [Self::OfPart, Self::OfAllParts, Self::Absent];
+}
+
+/// The partition keys and attributes that a request, or a part of it, names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Names {
+    keys: Vec<String>,
+    attributes: BTreeSet<String>,
+}
+
+/// A transaction.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Whole {
+    operation: String,
+    /// What all parts name.
+    names: Names,
+}
+
+/// A permission that a request needs, before it is known what IAM sees of a transaction.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Asked {
+    pub(crate) action: String,
+    pub(crate) resource: String,
+    names: Names,
+    /// Of a part of a transaction.
+    transaction: Option<Arc<Whole>>,
+    /// Of a mail: the address of its sender.
+    sender: Option<String>,
+}
+
+impl Asked {
+    pub(crate) fn new(action: &str, resource: &str) -> Self {
+        Self {
+            action: action.to_owned(),
+            resource: resource.to_owned(),
+            names: Names::default(),
+            transaction: None,
+            sender: None,
+        }
+    }
+
+    /// The partition keys of the items, in the order of the request.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.names.keys.iter().map(String::as_str)
+    }
+
+    fn seen(&self, role: &str, meaning: TransactionKeys) -> AccessRequest {
+        let names = match (&self.transaction, meaning) {
+            (Some(_), TransactionKeys::Absent) => None,
+            (Some(whole), TransactionKeys::OfAllParts) => Some(&whole.names),
+            _ => Some(&self.names),
+        };
+        let mut context: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+        if let Some(names) = names {
+            context.insert("dynamodb:LeadingKeys", names.keys.iter().cloned().collect());
+            context.insert("dynamodb:Attributes", names.attributes.clone());
+        }
+        if let Some(whole) = &self.transaction {
+            let operation = BTreeSet::from([whole.operation.clone()]);
+            context.insert("dynamodb:EnclosingOperation", operation);
+        }
+        if let Some(sender) = &self.sender {
+            context.insert("ses:FromAddress", BTreeSet::from([sender.clone()]));
+        }
+        context.retain(|_, values| !values.is_empty());
+        AccessRequest {
+            role: role.to_owned(),
+            action: self.action.clone(),
+            resource: self.resource.clone(),
+            context,
+        }
+    }
+}
 
 /// Decides whether a request is allowed.
 pub type Answer = Box<dyn Fn(&AccessRequest) -> bool + Send + Sync>;
@@ -33,7 +121,8 @@ pub type Answer = Box<dyn Fn(&AccessRequest) -> bool + Send + Sync>;
 #[derive(Clone, Default)]
 pub struct Authorizer {
     callback: Arc<OnceLock<Answer>>,
-    asked: Arc<Mutex<BTreeSet<AccessRequest>>>,
+    meaning: Arc<Mutex<TransactionKeys>>,
+    asked: Arc<Mutex<BTreeSet<(String, Asked)>>>,
 }
 
 impl Authorizer {
@@ -42,9 +131,15 @@ impl Authorizer {
         let _ = self.callback.set(answer);
     }
 
-    /// The permissions that functions needed so far, allowed or not.
-    pub fn asked(&self) -> BTreeSet<AccessRequest> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Sets what the callback sees of a part of a transaction.
+    pub fn set_transaction_keys(&self, meaning: TransactionKeys) {
+        *self.meaning.lock().unwrap_or_else(PoisonError::into_inner) = meaning;
+    }
+
+    /// The permissions that functions needed so far, allowed or not, as IAM sees them under `meaning`.
+    pub fn asked(&self, meaning: TransactionKeys) -> BTreeSet<AccessRequest> {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.iter().map(|(role, asked)| asked.seen(role, meaning)).collect()
     }
 
     /// Whether `role` has all permissions of `asked`, which is evaluated only with a callback. Requests without a role
@@ -53,17 +148,11 @@ impl Authorizer {
         let (Some(role), Some(callback)) = (role, self.callback.get()) else {
             return true;
         };
-        let requests: Vec<AccessRequest> = asked()
-            .into_iter()
-            .map(|(action, resource, leading_key)| AccessRequest {
-                role: role.to_owned(),
-                action,
-                resource,
-                leading_key,
-            })
-            .collect();
-        let is_allowed = requests.iter().all(callback);
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).extend(requests);
+        let asked = asked();
+        let meaning = *self.meaning.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_allowed = asked.iter().all(|asked| callback(&asked.seen(role, meaning)));
+        let asked = asked.into_iter().map(|asked| (role.to_owned(), asked));
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).extend(asked);
         is_allowed
     }
 }
@@ -78,17 +167,6 @@ pub(crate) fn role_in<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html>).
 pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<Asked> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    let named = |operation: &str, request: &Value| {
-        let table = request["TableName"].as_str().unwrap_or_default();
-        let resource = request["IndexName"]
-            .as_str()
-            .map_or_else(|| table.to_owned(), |index| format!("{table}/index/{index}"));
-        // A query names the partition `:pk`.
-        let of_query = &request["ExpressionAttributeValues"][":pk"]["S"];
-        let keys = [&request["Key"]["pk"]["S"], &request["Item"]["pk"]["S"], of_query];
-        let leading_key = keys.into_iter().find_map(Value::as_str).unwrap_or_default();
-        (format!("dynamodb:{operation}"), resource, leading_key.to_owned())
-    };
     match operation {
         "TransactWriteItems" | "TransactGetItems" => {
             let parts = body["TransactItems"]
@@ -97,26 +175,103 @@ pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<Asked> {
                 .flatten()
                 .filter_map(Value::as_object)
                 .flatten();
-            let operation = |part: &str| {
-                if part == "ConditionCheck" {
-                    "ConditionCheckItem".to_owned()
-                } else {
-                    format!("{part}Item")
-                }
+            let operation_of = |part: &str| match part {
+                "ConditionCheck" => "ConditionCheckItem".to_owned(),
+                part => format!("{part}Item"),
             };
-            parts.map(|(part, request)| named(&operation(part), request)).collect()
+            let mut asked: Vec<Asked> =
+                parts.map(|(part, request)| of_request(&operation_of(part), request)).collect();
+            let mut all = Names::default();
+            for part in &asked {
+                all.keys.extend(part.names.keys.clone());
+                all.attributes.extend(part.names.attributes.clone());
+            }
+            let transaction = Arc::new(Whole { operation: operation.to_owned(), names: all });
+            for part in &mut asked {
+                part.transaction = Some(transaction.clone());
+            }
+            asked
         }
         "BatchGetItem" => {
             let tables = body["RequestItems"].as_object().into_iter().flatten();
-            let keys = tables.flat_map(|(table, request)| {
+            let of_table = |(table, request): (&String, &Value)| {
                 let keys = request["Keys"].as_array().into_iter().flatten();
-                keys.map(move |key| (table, key["pk"]["S"].as_str().unwrap_or_default()))
-            });
-            let action = "dynamodb:BatchGetItem";
-            keys.map(|(table, key)| (action.to_owned(), table.clone(), key.to_owned())).collect()
+                let keys = keys.filter_map(|key| key["pk"]["S"].as_str().map(str::to_owned));
+                let mut asked = Asked::new("dynamodb:BatchGetItem", table);
+                asked.names = Names { keys: keys.collect(), attributes: attributes(request) };
+                asked
+            };
+            tables.map(of_table).collect()
         }
-        _ => vec![named(operation, &body)],
+        _ => vec![of_request(operation, &body)],
     }
+}
+
+/// The permission of `operation` on the item or the partition that `request` names.
+fn of_request(operation: &str, request: &Value) -> Asked {
+    let table = request["TableName"].as_str().unwrap_or_default();
+    let resource = request["IndexName"]
+        .as_str()
+        .map_or_else(|| table.to_owned(), |index| format!("{table}/index/{index}"));
+    // A query names the partition `:pk`.
+    let of_query = &request["ExpressionAttributeValues"][":pk"]["S"];
+    let keys = [&request["Key"]["pk"]["S"], &request["Item"]["pk"]["S"], of_query];
+    let key = keys.into_iter().find_map(Value::as_str).map(str::to_owned);
+    let mut asked = Asked::new(&format!("dynamodb:{operation}"), &resource);
+    asked.names = Names { keys: key.into_iter().collect(), attributes: attributes(request) };
+    asked
+}
+
+/// The words of expressions that are no attributes
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html>).
+const WORDS: [&str; 14] = [
+    "SET",
+    "REMOVE",
+    "ADD",
+    "DELETE",
+    "AND",
+    "OR",
+    "NOT",
+    "IN",
+    "BETWEEN",
+    "attribute_exists",
+    "attribute_not_exists",
+    "begins_with",
+    "if_not_exists",
+    "size",
+];
+
+/// The top-level attributes that `request` writes, uses in an expression or names as key.
+fn attributes(request: &Value) -> BTreeSet<String> {
+    let names = &request["ExpressionAttributeNames"];
+    let expressions = [
+        "ConditionExpression",
+        "FilterExpression",
+        "KeyConditionExpression",
+        "ProjectionExpression",
+        "UpdateExpression",
+    ];
+    let expressions = expressions.iter().filter_map(|name| request[*name].as_str());
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "_#:.".contains(letter);
+    let words = expressions.flat_map(|text| text.split(move |letter| !is_part(letter)));
+    let used = words.filter_map(|word| {
+        let word = word.split('.').next().unwrap_or_default();
+        let is_name = word.starts_with(|first: char| first == '#' || first.is_ascii_alphabetic());
+        let name = names[word].as_str().unwrap_or(word);
+        (is_name && !WORDS.contains(&word)).then(|| name.to_owned())
+    });
+    let keys = request["Keys"].as_array().into_iter().flatten();
+    let items = [&request["Key"], &request["Item"]].into_iter().chain(keys);
+    let written = items.filter_map(Value::as_object).flat_map(|item| item.keys().cloned());
+    used.chain(written).collect()
+}
+
+/// The permission to send the mail in `body`, of the API of 2019.
+pub(crate) fn of_mail(body: &[u8]) -> Vec<Asked> {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let from = body["FromEmailAddress"].as_str().unwrap_or_default();
+    let address = from.rsplit('<').next().unwrap_or_default().trim_end_matches('>');
+    vec![Asked { sender: Some(address.to_owned()), ..Asked::new("ses:SendEmail", "") }]
 }
 
 /// The start of a form with its fields: the file comes last
@@ -145,11 +300,7 @@ pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<Asked> {
         || form.split("name=\"key\"").nth(1).and_then(|rest| rest.trim_start().lines().next());
     let key = if *request.method() == Method::POST { in_form().unwrap_or_default() } else { key };
     let read = source.map(|source| ("s3:GetObject", key_in(source)));
-    [(action, key)]
-        .into_iter()
-        .chain(read)
-        .map(|(action, key)| (action.to_owned(), key.to_owned(), String::new()))
-        .collect()
+    [(action, key)].into_iter().chain(read).map(|(action, key)| Asked::new(action, key)).collect()
 }
 
 /// The object key in `path`, which begins with the bucket's name.

@@ -1,7 +1,10 @@
 use std::{collections::HashSet, time::Duration};
 
 use accounts::attempts;
-use cloud::{guard::AccessRequest, strict::Strictness};
+use cloud::{
+    guard::{AccessRequest, TransactionKeys},
+    strict::Strictness,
+};
 use common::{ErrorCode, Message};
 use domain::{Email, Profile, device::KnownDevices, user::User};
 use futures_util::future::join_all;
@@ -438,7 +441,7 @@ async fn account_is_read(world: &World) {
     let is_read = |request: &AccessRequest| {
         (request.role.as_str(), request.action.as_str()) == ("auth", "dynamodb:BatchGetItem")
     };
-    while !world.cloud().guard().asked().iter().any(is_read) {
+    while !world.cloud().guard().asked(TransactionKeys::OfPart).iter().any(is_read) {
         tokio::task::yield_now().await;
     }
 }

@@ -33,14 +33,17 @@ impl RecentUse {
         }
         let units = if operation.starts_with("Transact") { 2 } else { 1 };
         let mut is_over = false;
-        for (action, resource, key) in guard::of_tables(operation, body) {
-            let is_read = ["GetItem", "Query"].iter().any(|read| action.ends_with(read));
-            let (start, count) = self.0.entry((resource, key, is_read)).or_insert((now, 0));
-            if !is_recent(*start) {
-                (*start, *count) = (now, 0);
+        for asked in guard::of_tables(operation, body) {
+            let is_read = ["GetItem", "Query"].iter().any(|read| asked.action.ends_with(read));
+            for key in asked.keys() {
+                let partition = (asked.resource.clone(), key.to_owned(), is_read);
+                let (start, count) = self.0.entry(partition).or_insert((now, 0));
+                if !is_recent(*start) {
+                    (*start, *count) = (now, 0);
+                }
+                *count += units;
+                is_over |= *count > if is_read { MAX_READS } else { MAX_WRITES };
             }
-            *count += units;
-            is_over |= *count > if is_read { MAX_READS } else { MAX_WRITES };
         }
         is_over
     }
