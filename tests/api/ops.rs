@@ -3,7 +3,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use canary::{Canary, SignIn, Visitor};
-use cloud::Cloud;
+use cloud::{Cloud, guard::TransactionKeys};
 use common::{ErrorCode, Message};
 use dev::{
     delivery::{self, Consumers},
@@ -16,8 +16,8 @@ use identity::{
     sealing::Sealer,
     token::{Signer, Verifier},
 };
-use ops::{ErasedAgain, Expectations, First, Kind, Parameters, Stage};
-use runtime::{Clock, Key, Startup};
+use ops::{ErasedAgain, Expectations, First, Kind, LeadingKeys, Parameters, Policies, Stage};
+use runtime::{Aws, Clock, Key, Startup};
 use serde_json::json;
 use store::{AuditList, CommitOutcome, NewUser, Setup};
 use tests::{PASSWORD, TotpApp, World};
@@ -470,6 +470,29 @@ async fn sms_attributes_turn_on_receipts_and_keep_the_others() {
     assert_eq!(recorder.sms_attributes(), expected.into());
     assert!(ops::set_sms_attributes(aws, "halqa", None).await.is_err());
     assert_eq!(recorder.texts().len(), 0);
+}
+
+#[tokio::test]
+async fn policies_command_tells_what_leading_keys_are_in_a_transaction() {
+    for (keys, found) in [
+        (TransactionKeys::OfPart, LeadingKeys::OfPart),
+        (TransactionKeys::OfAllParts, LeadingKeys::OfAllParts),
+        (TransactionKeys::Absent, LeadingKeys::Absent),
+    ] {
+        let world = World::new().await;
+        world.cloud().guard().set_transaction_keys(keys);
+        let as_role = |role: &str| {
+            let mut settings = world.settings();
+            settings.set("AWS_ACCESS_KEY_ID", world.cloud().key_of(role));
+            Aws::new(&settings.settings()).unwrap()
+        };
+        let now = world.clock().now();
+        let outcome = ops::policies(&as_role("policycheck"), "records", now).await;
+        let reads_secrets = found == LeadingKeys::Absent;
+        assert_eq!(outcome, Ok(Policies { keys: found, reads_secrets }));
+        let refused = ops::policies(&as_role("cpanel"), "records", now).await.unwrap_err();
+        assert!(refused.starts_with("A change with its audit entry is refused"), "{refused}");
+    }
 }
 
 /// Writes `user` to the tables of `world`, as a restore does.

@@ -4,12 +4,13 @@ use std::{collections::HashMap, fs, process::ExitCode};
 
 use canary::{AwsApi, SignIn, Visitor};
 use common::ErrorCode;
-use ops::{Check, Expectations, First, Kind, Parameters, StackParameters, Stage};
+use ops::{Check, Expectations, First, Kind, LeadingKeys, Parameters, StackParameters, Stage};
 use runtime::{Aws, Clock, Key, Startup, log_for_people};
 use store::Setup;
 
 const USAGE: &str = "cargo ops <dev|staging|prod|local> …
     preflight                     checks account and region before the first deployment; changes nothing
+    policies                      finds out, as the role PolicyCheckRole, what policies hold inside a transaction
     keys                          creates missing keys; existing ones are kept
     keys check [names] [cpanel]   lists missing and inconsistent keys; names: missing ones, without reading them;
                                   cpanel: includes the panel's token
@@ -53,6 +54,7 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
         ["keys", "check", words @ ..] => check_keys(stage, words).await,
         ["keys", verb, kind] => change_keys(stage, verb, kind.parse()?).await,
         ["preflight"] => preflight(stage).await,
+        ["policies"] => policies(stage).await,
         ["bootstrap", file] => bootstrap(stage, file).await,
         ["canary"] => {
             let setup = setup(stage, "canary", canary::KEYS).await?;
@@ -197,6 +199,25 @@ async fn preflight(stage: Stage) -> Result<String, String> {
     };
     let stack = StackParameters::read(name)?;
     report(&ops::preflight(&api, &parameters(stage)?, &stack, stage, &environment()).await)
+}
+
+async fn policies(stage: Stage) -> Result<String, String> {
+    let settings = settings(stage, environment(), "users").await?;
+    let table = settings.get("RECORDS_TABLE").cloned().unwrap_or_default();
+    let found = ops::policies(&aws(stage)?, &table, Clock::default().now()).await?;
+    let keys = match found.keys {
+        LeadingKeys::OfPart => "the key of each part: the policies hold inside a transaction, too",
+        LeadingKeys::OfAllParts => {
+            "the keys of all parts: beside another item, a transaction can change an audit entry"
+        }
+        LeadingKeys::Absent => {
+            "nothing: a transaction can write every item of the tables that the role may write"
+        }
+    };
+    let secrets = if found.reads_secrets { "can" } else { "cannot" };
+    Ok(format!(
+        "Audited writes are allowed. LeadingKeys holds {keys}. Transactions {secrets} read secrets that are denied."
+    ))
 }
 
 fn report(checks: &[Check]) -> Result<String, String> {
