@@ -14,6 +14,7 @@ mod courses;
 mod cpanel;
 mod dispatcher;
 mod edge;
+mod events;
 mod examples;
 mod files;
 mod heat;

@@ -4,7 +4,9 @@ use std::{collections::HashMap, fs, process::ExitCode};
 
 use canary::{AwsApi, SignIn, Visitor};
 use common::ErrorCode;
-use ops::{Check, Expectations, First, Kind, LeadingKeys, Parameters, StackParameters, Stage};
+use ops::{
+    Check, Expectations, First, Kind, LeadingKeys, Parameters, Replayed, StackParameters, Stage,
+};
 use runtime::{Aws, Clock, Key, Startup, log_for_people};
 use store::Setup;
 
@@ -23,6 +25,7 @@ const USAGE: &str = "cargo ops <dev|staging|prod|local> …
     erase-again <table>           erases accounts that a restore brought back, by the audit of the table before
     reseal                        seals secrets at rest under the newest sealing key
     dead-letters [replay [key]]   lists or retries work that failed for a day
+    events replay <queue>         lets the worker handle the events that it did not get, and deletes them
     sms-attributes <role> [limit] turns on delivery receipts of text messages; limit: dollars a month";
 
 #[tokio::main]
@@ -82,6 +85,7 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
         ["dead-letters"] => dead_letters(stage).await,
         ["dead-letters", "replay"] => replay(stage, None).await,
         ["dead-letters", "replay", pk] => replay(stage, Some(pk)).await,
+        ["events", "replay", queue] => replay_events(stage, queue).await,
         ["sms-attributes", role] => sms_attributes(stage, role, None).await,
         ["sms-attributes", role, limit] => {
             let limit = limit
@@ -250,6 +254,14 @@ async fn replay(stage: Stage, pk: Option<&str>) -> Result<String, String> {
         .await
         .map_err(|fault| fault.to_string())?;
     Ok(format!("{revived} dead letters will be retried."))
+}
+
+async fn replay_events(stage: Stage, queue: &str) -> Result<String, String> {
+    let api = AwsApi::new(&aws(stage)?, &Clock::default());
+    let Replayed { done, dropped, failed } = ops::replay_events(&api, queue).await?;
+    Ok(format!(
+        "{done} events were handled, {dropped} dropped, for which the sweeps do the work; {failed} failed again and stay."
+    ))
 }
 
 async fn sms_attributes(stage: Stage, role: &str, limit: Option<u32>) -> Result<String, String> {
