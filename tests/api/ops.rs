@@ -16,7 +16,9 @@ use identity::{
     sealing::Sealer,
     token::{Signer, Verifier},
 };
-use ops::{ErasedAgain, Expectations, First, Kind, LeadingKeys, Parameters, Policies, Stage};
+use ops::{
+    ErasedAgain, Expectations, First, Kind, LeadingKeys, Parameters, Policies, Reason, Since, Stage,
+};
 use runtime::{Aws, Clock, Key, Startup};
 use serde_json::json;
 use store::{AuditList, CommitOutcome, NewUser, Setup};
@@ -89,6 +91,19 @@ async fn keys_are_created_once_and_found_by_each_function() {
 }
 
 #[tokio::test]
+async fn keys_are_copied_to_another_region_without_what_the_stack_writes() {
+    let ((world, here), elsewhere) = (world_with_keys().await, World::new().await);
+    let there = parameters(&elsewhere);
+    here.write("/halqa/dev/stack/RATE_LIMIT", &"100".into()).await.unwrap();
+    there.write("/halqa/dev/auth/SEALING_KEYS", &"old".into()).await.unwrap();
+    assert_eq!(ops::copy(&here, &there, DEV).await, Ok(26));
+    assert_eq!(ops::problems(&there, DEV, &[]).await.unwrap(), [""; 0]);
+    let name = "/halqa/dev/users/SEALING_KEYS";
+    assert_eq!(elsewhere.cloud().parameter(name), world.cloud().parameter(name));
+    assert_eq!(elsewhere.cloud().parameter("/halqa/dev/stack/RATE_LIMIT"), None);
+}
+
+#[tokio::test]
 async fn missing_key_is_named_and_created_equal_to_its_copies() {
     let (world, parameters) = world_with_keys().await;
     let name = "/halqa/dev/team/SEALING_KEYS".to_owned();
@@ -134,8 +149,9 @@ async fn each_kind_of_key_is_rotated_in_three_steps() {
         assert_eq!((announced.len(), &announced[0]), (2, &old[0]), "{kind:?}");
         ops::announce(&parameters, DEV, kind, world.clock()).await.unwrap();
         assert_eq!(now(), announced, "{kind:?}: a second time changes nothing");
+        let retire = |reason| ops::retire(&parameters, DEV, kind, world.setup(), reason);
         assert!(
-            ops::retire(&parameters, DEV, kind, world.setup()).await.is_err(),
+            retire(Reason::Disclosed).await.is_err(),
             "{kind:?}: the new key is not in use yet"
         );
         for _ in 0..2 {
@@ -146,7 +162,13 @@ async fn each_kind_of_key_is_rotated_in_three_steps() {
             ops::announce(&parameters, DEV, kind, world.clock()).await.is_err(),
             "{kind:?}: the old key is still there"
         );
-        ops::retire(&parameters, DEV, kind, world.setup()).await.unwrap();
+        if [Kind::Sealing, Kind::Outbox].contains(&kind) {
+            world.clock().advance(Duration::from_secs(34 * 86_400));
+            let refused = retire(Reason::Age).await.unwrap_err();
+            assert!(refused.starts_with("A restored table may need the former key"), "{refused}");
+            world.clock().advance(Duration::from_secs(2 * 86_400));
+        }
+        retire(Reason::Age).await.unwrap();
         assert_eq!(now(), [announced[1].clone()], "{kind:?}");
         assert_eq!(ops::problems(&parameters, DEV, &[]).await.unwrap(), [""; 0]);
     }
@@ -181,7 +203,7 @@ async fn signing_key_rotation_accepts_tokens_of_both_keys_meanwhile() {
         "a second time changes nothing"
     );
     assert!(
-        ops::retire(&parameters, DEV, Kind::Signing, world.setup()).await.is_err(),
+        ops::retire(&parameters, DEV, Kind::Signing, world.setup(), Reason::Age).await.is_err(),
         "it is not in use yet"
     );
     ops::take_into_use(&parameters, DEV, Kind::Signing).await.unwrap();
@@ -194,7 +216,7 @@ async fn signing_key_rotation_accepts_tokens_of_both_keys_meanwhile() {
     for (process, token) in [(&announced, &old), (&announced, &new), (&used, &old), (&used, &new)] {
         process.anonymous().via(process).with_token(token).get("/auth/check").await.expect_ok();
     }
-    ops::retire(&parameters, DEV, Kind::Signing, world.setup()).await.unwrap();
+    ops::retire(&parameters, DEV, Kind::Signing, world.setup(), Reason::Age).await.unwrap();
     let retired = process();
     let status = |token: &str| {
         let person = retired.anonymous().via(&retired).with_token(token);
@@ -219,12 +241,13 @@ async fn sealing_key_is_kept_while_a_secret_uses_it() {
     ops::announce(&parameters, DEV, Kind::Sealing, world.clock()).await.unwrap();
     ops::take_into_use(&parameters, DEV, Kind::Sealing).await.unwrap();
     world.cloud().settle();
-    let error = ops::retire(&parameters, DEV, Kind::Sealing, world.setup()).await.unwrap_err();
+    let retire = || ops::retire(&parameters, DEV, Kind::Sealing, world.setup(), Reason::Disclosed);
+    let error = retire().await.unwrap_err();
     assert!(error.ends_with("reseal first."), "{error}");
     let keys = world.cloud().parameter("/halqa/dev/users/SEALING_KEYS").unwrap();
     ops::reseal(world.another_process_with(&[("SEALING_KEYS", &keys)]).setup()).await.unwrap();
     world.cloud().settle();
-    ops::retire(&parameters, DEV, Kind::Sealing, world.setup()).await.unwrap();
+    retire().await.unwrap();
     assert!(
         ops::replace(&parameters, DEV, Kind::Sealing, world.clock()).await.is_err(),
         "replacing would lose secrets"
@@ -575,4 +598,77 @@ async fn ended_sessions_leave_password_and_second_factor() {
     let nobody = "nobody@halqa.test".parse().unwrap();
     let problem = ops::end_sessions(store, &nobody, now).await.unwrap_err();
     assert_eq!(problem.code(), ErrorCode::UserNotFound);
+}
+
+/// Gives the five functions that read them the sealing keys `value`.
+fn put_sealing_keys(world: &World, value: &str) {
+    for name in ["auth", "otp", "passkeys", "team", "users"] {
+        world.cloud().put_parameter(&format!("/halqa/dev/{name}/SEALING_KEYS"), value);
+    }
+}
+
+#[tokio::test]
+async fn restore_undoes_decisions_until_since_makes_them_again() {
+    let old = NamedKey::generate("2026-01-01-1767225600000").to_setting();
+    let former = World::with(&[("SEALING_KEYS", &old)]).await;
+    put_sealing_keys(&former, &old);
+    let parameters = parameters(&former);
+    let (admin, demoted) = (former.admin().await, former.person(Profile::SuperAdmin).await);
+    let (member, bounced) = (former.member().await, former.member().await);
+    TotpApp::enrolled_by(&former, &member).await;
+    let items = former.items("records");
+    former.clock().advance(Duration::from_secs(60));
+    let from = former.clock().now();
+
+    // the decisions that the restore undoes
+    let demoted = demoted.user().user_id;
+    admin.change_member(demoted, json!({ "profile": "MB" })).await;
+    admin.put("/sms/opt-outs/+21620123456?scope=all", json!({})).await.expect_ok();
+    bounced.change_password(PASSWORD, "cinq cigognes au nord").await.expect_ok();
+    let mut bounce: serde_json::Value =
+        serde_json::from_str(include_str!("../../events/worker/bounce.json")).unwrap();
+    bounce["detail"]["mail"]["timestamp"] = json!(former.clock().now());
+    bounce["detail"]["mail"]["destination"] = json!([bounced.user().email]);
+    let worker = former.consumers().worker.clone();
+    worker.answer(serde_json::from_value(bounce).unwrap()).await.unwrap();
+
+    // a sealing key is replaced, and may not be retired yet
+    ops::announce(&parameters, DEV, Kind::Sealing, former.clock()).await.unwrap();
+    ops::take_into_use(&parameters, DEV, Kind::Sealing).await.unwrap();
+    let both = former.cloud().parameter("/halqa/dev/users/SEALING_KEYS").unwrap();
+    ops::reseal(former.another_process_with(&[("SEALING_KEYS", &both)]).setup()).await.unwrap();
+    former.cloud().settle();
+    let retired = ops::retire(&parameters, DEV, Kind::Sealing, former.setup(), Reason::Age).await;
+    assert!(retired.unwrap_err().starts_with("A restored table may need the former key"));
+
+    let restored = World::with(&[("SEALING_KEYS", &both)]).await;
+    restored.cloud().restore("records", &items).unwrap();
+    restored.cloud().settle();
+    let (before, after) = (&former.setup().store, &restored.setup().store);
+    let since = async || ops::since(before, after, from, restored.clock().now()).await.unwrap();
+    let (bounced, found) = (bounced.user(), since().await);
+    let applied =
+        [format!("mails stopped: {}", bounced.user_id), "opted out: +21620123456".to_owned()];
+    assert_eq!(found.applied, applied);
+    let [change, password] = found.open.as_slice() else { panic!("{found:?}") };
+    assert!(
+        change.contains(&format!("TEAM_MEMBER_UPDATED  {demoted}  by {}", admin.user().user_id))
+            && change.contains(r#"{"profile":"SA"} → {"profile":"MB"}"#),
+        "{change}"
+    );
+    assert_eq!(*password, format!("password changed: {}", bounced.user_id));
+    assert_eq!(since().await, Since { applied: vec![], ..found });
+    let now = restored.clock().now();
+    assert!(after.mail_stop(&bounced.email, now).await.unwrap().is_some());
+    assert!(after.opt_out(None, &"+21620123456".parse().unwrap()).await.unwrap().is_some());
+    let audit = restored.admin().await.get("/audit").await.expect_ok()["audit"].clone();
+    let actions: Vec<_> = audit.as_array().unwrap().iter().map(|one| &one["action"]).collect();
+    assert_eq!(actions, ["MAILS_STOPPED", "OPT_OUT_ADDED"]);
+
+    // the restored table has a secret that the retired key alone opens
+    let newest = both.split(',').next().unwrap();
+    let unknown = restored.another_process_with(&[("SEALING_KEYS", newest)]);
+    assert!(unknown.setup().store.otp(member.user().user_id).await.unwrap().is_some());
+    let resealed = ops::reseal(restored.setup()).await.unwrap();
+    assert_eq!((resealed.done, resealed.unreadable), (1, 0));
 }

@@ -299,6 +299,14 @@ impl Cloud {
         ]
     }
 
+    /// Replaces all items of `table` by `items`, as a restore of the table does.
+    ///
+    /// # Errors
+    /// When there is no such table, or one of them is no item.
+    pub fn restore(&self, table: &str, items: &[Value]) -> Result<(), LocalError> {
+        tables::restore(&self.database, table, items)
+    }
+
     /// All items of `table`, unordered, for tests that inspect the stored data.
     ///
     /// # Errors

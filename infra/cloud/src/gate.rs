@@ -178,7 +178,7 @@ impl CloudEndpoint {
         let fault = self.faults.inject_fault(Service::Ssm, operation);
         let error = |name: &str, _| tables::dynamodb_error(name, json!({}));
         let answer = || {
-            let answer = self.parameters.answer(operation, body);
+            let answer = self.parameters.answer(operation, body, self.tables.now());
             answer.unwrap_or_else(|name| error(name, StatusCode::BAD_REQUEST))
         };
         let errors = ["ThrottlingException", "InternalServerError"];

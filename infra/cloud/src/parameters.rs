@@ -6,6 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use domain::Instant;
 use http::{Response, StatusCode};
 use http_body_util::Full;
 use serde::Deserialize;
@@ -15,7 +16,14 @@ use crate::tables;
 
 /// The parameters by name. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Parameters(Arc<Mutex<BTreeMap<String, String>>>);
+pub(crate) struct Parameters(Arc<Mutex<BTreeMap<String, Parameter>>>);
+
+#[derive(Debug)]
+struct Parameter {
+    value: String,
+    /// In Unix seconds.
+    written_at: i64,
+}
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
@@ -34,21 +42,23 @@ struct Filter {
 }
 
 impl Parameters {
-    /// Sets `name` to `value`.
+    /// Sets `name` to `value`, as if that had been long ago.
     pub(crate) fn put(&self, name: &str, value: &str) {
-        self.lock().insert(name.to_owned(), value.to_owned());
+        let parameter = Parameter { value: value.to_owned(), written_at: 0 };
+        self.lock().insert(name.to_owned(), parameter);
     }
 
     /// The value of `name`.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
-        self.lock().get(name).cloned()
+        self.lock().get(name).map(|parameter| parameter.value.clone())
     }
 
-    /// The response to `operation`, or the code of the error.
+    /// The response to `operation` at `now`, or the code of the error.
     pub(crate) fn answer(
         &self,
         operation: &str,
         body: &[u8],
+        now: Instant,
     ) -> Result<Response<Full<Bytes>>, &'static str> {
         let request: Request = serde_json::from_slice(body).unwrap_or_default();
         let (name, mut stored) = (request.name, self.lock());
@@ -58,7 +68,10 @@ impl Parameters {
                     request.names.into_iter().partition(|name| stored.contains_key(name));
                 let found: Vec<Value> = valid
                     .iter()
-                    .map(|name| json!({ "Name": name, "Value": stored.get(name) }))
+                    .filter_map(|name| Some((name, stored.get(name)?)))
+                    .map(|(name, Parameter { value, written_at })| {
+                        json!({ "Name": name, "Value": value, "LastModifiedDate": written_at })
+                    })
                     .collect();
                 json!({ "Parameters": found, "InvalidParameters": invalid })
             }
@@ -75,7 +88,7 @@ impl Parameters {
                 return Err("ParameterAlreadyExists");
             }
             ("PutParameter", Some(value)) => {
-                stored.insert(name, value);
+                stored.insert(name, Parameter { value, written_at: now.unix_seconds() });
                 json!({ "Version": 1, "Tier": "Standard" })
             }
             ("DeleteParameter", _) => match stored.remove(&name) {
@@ -87,7 +100,7 @@ impl Parameters {
         Ok(tables::response(StatusCode::OK, response.to_string()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Parameter>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

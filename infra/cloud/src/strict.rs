@@ -129,6 +129,11 @@ impl StrictTables {
         state.strictness = strictness;
     }
 
+    /// The time of the functions.
+    pub(crate) fn now(&self) -> domain::Instant {
+        self.state().clock.now()
+    }
+
     /// Sets the clock of the functions.
     pub(crate) fn set_clock(&self, clock: Clock) {
         self.state().clock = clock;

@@ -82,6 +82,21 @@ pub(crate) fn request<T: serde::de::DeserializeOwned>(request: Value) -> Result<
     })
 }
 
+/// Replaces all items of `table` by `items`.
+pub(crate) fn restore(database: &Database, table: &str, items: &[Value]) -> Result<(), LocalError> {
+    let failed = |error: &dyn std::fmt::Display| LocalError::new(error.to_string());
+    for item in self::items(database, table)? {
+        let key = json!({ "pk": item["pk"], "sk": item["sk"] });
+        let delete = request(json!({ "TableName": table, "Key": key }))?;
+        database.delete_item(delete).map_err(|error| failed(&error))?;
+    }
+    for item in items {
+        let put = request(json!({ "TableName": table, "Item": item }))?;
+        database.put_item(put).map_err(|error| failed(&error))?;
+    }
+    Ok(())
+}
+
 /// All items of `table`, unordered.
 pub(crate) fn items(database: &Database, table: &str) -> Result<Vec<Value>, LocalError> {
     let mut items = Vec::new();

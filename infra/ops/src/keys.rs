@@ -5,6 +5,8 @@
 //! is *announced*: all functions accept it and none uses it. It is *taken into use*. The former key is *retired* when
 //! nothing is left that was made with it.
 
+use std::time::Duration;
+
 use data_encoding::{BASE64, HEXLOWER};
 use domain::Instant;
 use identity::{NamedKey, random, token::PublicKey};
@@ -76,6 +78,19 @@ impl Kind {
         }
     }
 }
+
+/// Why a key is retired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// Its time is over.
+    Age,
+    /// It may have been disclosed: what it opens in a restored table is given up.
+    Disclosed,
+}
+
+/// How far back a table can be restored
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Point-in-time-recovery.html>).
+const RESTORABLE: Duration = Duration::from_secs(35 * 86_400);
 
 /// The result of [`make`].
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -264,15 +279,18 @@ pub async fn take_into_use(
 /// until tokens have expired and messages are sent, and run `reseal`. The tables of `setup` are searched for secrets
 /// under former keys and for dead letters, in indexes that usually lag behind by less than a second
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html>): nothing may have been sealed under a
-/// former key just before.
+/// former key just before. What a restored table has is sealed under the keys of that time, so a former key of `sealing` or
+/// `outbox` is kept as long as the table can be restored to a time when it was in use, unless `reason` is its disclosure.
 ///
 /// # Errors
-/// When a newer key is announced, secrets are left under a former key, or there are dead letters.
+/// When a newer key is announced, the list has changed in the last 35 days, secrets are left under a former key, or there
+/// are dead letters.
 pub async fn retire(
     parameters: &Parameters,
     stage: Stage,
     kind: Kind,
     setup: &Setup,
+    reason: Reason,
 ) -> Result<(), String> {
     let announced = || "A newer key is announced: take it into use first.".to_owned();
     if kind == Kind::Signing {
@@ -287,6 +305,16 @@ pub async fn retire(
     let list = key_list(parameters, stage, kind).await?;
     if !is_newest(&list) {
         return Err(announced());
+    }
+    let is_in_table = kind == Kind::Sealing || kind == Kind::Outbox;
+    if reason == Reason::Age && is_in_table && list.len() > 1 {
+        let end =
+            parameters.changed_at(&names(stage, kind.key()).remove(0)).await?.after(RESTORABLE);
+        if setup.clock.now() < end {
+            return Err(format!(
+                "A restored table may need the former key until {end}: wait, or add `disclosed` if it was."
+            ));
+        }
     }
     let fault = |fault: store::StoreError| fault.to_string();
     if kind == Kind::Sealing {
@@ -335,6 +363,19 @@ pub async fn replace(
             parameters.write(&public_name(stage), &PublicKey::of(&key).to_string().into()).await
         }
     }
+}
+
+/// Writes the keys of `stage` to the parameters `to` of another region, and returns how many there are. What the stack writes
+/// is left out.
+pub async fn copy(parameters: &Parameters, to: &Parameters, stage: Stage) -> Result<usize, String> {
+    let of_stack = stage.keys_path("stack/");
+    let names = parameters.names(stage.keys_path("").trim_end_matches('/')).await?;
+    let names: Vec<String> =
+        names.into_iter().filter(|name| !name.starts_with(&of_stack)).collect();
+    for (name, value) in parameters.read(&names).await? {
+        to.write(&name, &value).await?;
+    }
+    Ok(names.len())
 }
 
 /// The list of the first function. Every change is written there first, so it is never older than the others.

@@ -12,6 +12,7 @@ mod parameters;
 mod policies;
 mod preflight;
 mod reseal;
+mod since;
 mod smoke;
 mod sms_attributes;
 mod stack_parameters;
@@ -22,11 +23,14 @@ pub use dead_letters::{dead_letters, replay};
 pub use end_sessions::end_sessions;
 pub use erase_again::{ErasedAgain, erase_again};
 pub use events::{Replayed, replay_events};
-pub use keys::{Kind, Made, announce, make, missing, problems, replace, retire, take_into_use};
+pub use keys::{
+    Kind, Made, Reason, announce, copy, make, missing, problems, replace, retire, take_into_use,
+};
 pub use parameters::Parameters;
 pub use policies::{LeadingKeys, Policies, policies};
 pub use preflight::preflight;
 pub use reseal::{Resealed, reseal};
+pub use since::{Since, since};
 pub use smoke::{Check, Expectations, smoke};
 pub use sms_attributes::set_sms_attributes;
 pub use stack_parameters::StackParameters;

@@ -4,11 +4,13 @@ use std::{collections::HashMap, fs, process::ExitCode};
 
 use canary::{AwsApi, SignIn, Visitor};
 use common::ErrorCode;
+use domain::Instant;
 use ops::{
-    Check, Expectations, First, Kind, LeadingKeys, Parameters, Replayed, StackParameters, Stage,
+    Check, Expectations, First, Kind, LeadingKeys, Parameters, Reason, Replayed, StackParameters,
+    Stage,
 };
 use runtime::{Aws, Clock, Key, Startup, log_for_people};
-use store::Setup;
+use store::{Setup, Store};
 
 const USAGE: &str = "cargo ops <dev|staging|prod|local> …
     preflight                     checks account and region before the first deployment; changes nothing
@@ -17,12 +19,15 @@ const USAGE: &str = "cargo ops <dev|staging|prod|local> …
     keys check [names] [cpanel]   lists missing and inconsistent keys; names: missing ones, without reading them;
                                   cpanel: includes the panel's token
     keys announce|use|retire <k>  rotates a key in three steps; <k>: signing sealing cursor outbox edge
+    keys retire <k> disclosed     retires a key that a restored table may need, because others may have it
+    keys copy <region>            writes all keys to Parameter Store in another region
     keys replace <k>              replaces a disclosed key at once; <k>: signing cursor
     bootstrap <file.json>         creates the first committee and super admin, who gets a mail
     canary                        creates the account that the canary signs in with
     smoke <url>                   tests a deployed URL as a client, such as https://…/api/v1
     end-sessions <address>        ends all sessions of an account whose token or device was stolen
     erase-again <table>           erases accounts that a restore brought back, by the audit of the table before
+    since <table> <time>          lists what a restore undid, by the table before; opts out and stops mails again
     reseal                        seals secrets at rest under the newest sealing key
     dead-letters [replay [key]]   lists or retries work that failed for a day
     events replay <queue>         lets the worker handle the events that it did not get, and deletes them
@@ -55,7 +60,11 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
         }
         ["keys"] => make_keys(stage).await,
         ["keys", "check", words @ ..] => check_keys(stage, words).await,
-        ["keys", verb, kind] => change_keys(stage, verb, kind.parse()?).await,
+        ["keys", "copy", region] => copy_keys(stage, region).await,
+        ["keys", verb, kind] => change_keys(stage, verb, kind.parse()?, Reason::Age).await,
+        ["keys", "retire", kind, "disclosed"] => {
+            change_keys(stage, "retire", kind.parse()?, Reason::Disclosed).await
+        }
         ["preflight"] => preflight(stage).await,
         ["policies"] => policies(stage).await,
         ["bootstrap", file] => bootstrap(stage, file).await,
@@ -82,6 +91,12 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
         }
         ["end-sessions", email] => end_sessions(stage, email).await,
         ["erase-again", table] => erase_again(stage, table).await,
+        ["since", table, time] => {
+            let from = time.parse().map_err(|_| {
+                format!("{time} is not a time in UTC, such as 2026-11-20T12:00:00Z.")
+            })?;
+            since(stage, table, from).await
+        }
         ["dead-letters"] => dead_letters(stage).await,
         ["dead-letters", "replay"] => replay(stage, None).await,
         ["dead-letters", "replay", pk] => replay(stage, Some(pk)).await,
@@ -126,19 +141,32 @@ fn panel_token(words: &[&str]) -> Result<&'static [Key], String> {
     }
 }
 
-async fn change_keys(stage: Stage, verb: &str, kind: Kind) -> Result<String, String> {
+async fn change_keys(
+    stage: Stage,
+    verb: &str,
+    kind: Kind,
+    reason: Reason,
+) -> Result<String, String> {
     let (parameters, clock) = (parameters(stage)?, Clock::default());
     match verb {
         "announce" => ops::announce(&parameters, stage, kind, &clock).await?,
         "use" => ops::take_into_use(&parameters, stage, kind).await?,
         "retire" => {
-            ops::retire(&parameters, stage, kind, &setup(stage, "users", users::KEYS).await?)
-                .await?
+            let setup = setup(stage, "users", users::KEYS).await?;
+            ops::retire(&parameters, stage, kind, &setup, reason).await?
         }
         "replace" => ops::replace(&parameters, stage, kind, &clock).await?,
         _ => return Err(USAGE.to_owned()),
     }
     Ok("Done. Run infra/bin/restart, so that every function reads the change.".to_owned())
+}
+
+async fn copy_keys(stage: Stage, region: &str) -> Result<String, String> {
+    let mut settings = stage.settings(environment(), "users")?;
+    settings.insert("AWS_REGION".to_owned(), region.to_owned());
+    let elsewhere = Aws::new(&settings.into_iter().collect()).map_err(|error| error.to_string())?;
+    let copied = ops::copy(&parameters(stage)?, &Parameters::new(&elsewhere), stage).await?;
+    Ok(format!("{copied} keys were written in {region}."))
 }
 
 async fn bootstrap(stage: Stage, file: &str) -> Result<String, String> {
@@ -167,11 +195,30 @@ async fn end_sessions(stage: Stage, email: &str) -> Result<String, String> {
     ))
 }
 
-async fn erase_again(stage: Stage, table: &str) -> Result<String, String> {
+/// The store with the table before, and that with the table in use.
+async fn both_stores(stage: Stage, table: &str) -> Result<[Store; 2], String> {
     let mut settings = settings(stage, environment(), "users").await?;
     let restored = setup_of(settings.clone(), &[]).await?.store;
     settings.insert("RECORDS_TABLE".to_owned(), table.to_owned());
-    let former = setup_of(settings, &[]).await?.store;
+    Ok([setup_of(settings, &[]).await?.store, restored])
+}
+
+async fn since(stage: Stage, table: &str, from: Instant) -> Result<String, String> {
+    let [former, restored] = both_stores(stage, table).await?;
+    let found = ops::since(&former, &restored, from, Clock::default().now()).await;
+    let found = found.map_err(|failure| format!("It stopped: {failure:?}."))?;
+    let applied = found.applied.iter().map(|line| format!("done  {line}\n"));
+    let lines = applied.chain(found.open.iter().map(|line| format!("open  {line}\n")));
+    Ok(format!(
+        "{}{} changes were made again, {} are yours to decide.",
+        lines.collect::<String>(),
+        found.applied.len(),
+        found.open.len()
+    ))
+}
+
+async fn erase_again(stage: Stage, table: &str) -> Result<String, String> {
+    let [former, restored] = both_stores(stage, table).await?;
     let done = ops::erase_again(&former, &restored, Clock::default().now()).await;
     let done = done.map_err(|failure| format!("Erasing stopped: {failure:?}."))?;
     let kept =

@@ -10,6 +10,7 @@ use aws_sdk_ssm::{
     error::{ProvideErrorMetadata, SdkError},
     types::{ParameterStringFilter, ParameterType},
 };
+use domain::Instant;
 use runtime::{Aws, cause, parameters};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -39,6 +40,19 @@ impl Parameters {
             })?);
         }
         Ok(all)
+    }
+
+    /// When the value of the parameter `name` was last written.
+    ///
+    /// # Errors
+    /// When it does not exist.
+    pub async fn changed_at(&self, name: &str) -> Result<Instant, String> {
+        let found = self.ssm.get_parameters().names(name).send().await;
+        let found = found.map_err(|error| format!("SSM could not be read: {}.", cause(&error)))?;
+        let written = found.parameters().first().and_then(|one| one.last_modified_date());
+        let written = written.and_then(|at| at.to_millis().ok());
+        let written = written.ok_or_else(|| format!("There is no time of {name}."))?;
+        Ok(Instant::from_unix_milliseconds(written))
     }
 
     /// The names of the parameters below `path`. Their values are not read.
