@@ -117,7 +117,8 @@ async fn registrations(world: &World, costs: &mut Answers) {
     let waiting = course.registered().await.0;
     let cancel = format!("{}/cancel", course.path_of(&waiting));
     waiting.post(&cancel, json!({})).await.expect_ok();
-    course.trainer.get(&course.path("")).await.expect_ok();
+    let with_answers = course.trainer.get(&course.path("?include=answers")).await;
+    costs.record("GET /registrations/{courseId}?include=answers", &with_answers);
 }
 
 /// Permissions that are never used: without `s3:ListBucket`, S3 answers 403 instead of 404 for a missing object.

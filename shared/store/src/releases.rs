@@ -6,7 +6,10 @@ use domain::Instant;
 use serde::Deserialize;
 use serde_dynamo::from_item;
 
-use crate::{Store, StoreError, keys, write::Write};
+use crate::{
+    Store, StoreError, keys,
+    write::{UpdateOutcome, Write},
+};
 
 /// How long an item is kept. CodeDeploy waits an hour for a hook
 /// (<https://docs.aws.amazon.com/codedeploy/latest/userguide/reference-appspec-file-structure-hooks.html>). A longer time
@@ -50,8 +53,8 @@ impl Store {
             .value(":now", &now)
             .expiring(now.after(KEPT));
         match self.update_or_current(update).await? {
-            Ok(check) => Ok(check),
-            Err(current) => Ok(from_item(current)?),
+            UpdateOutcome::Updated(check) => Ok(check),
+            UpdateOutcome::ConditionFailed(current) => Ok(from_item(current)?),
         }
     }
 
@@ -69,8 +72,8 @@ impl Store {
             .value(":passed", &passed)
             .text(":reporter", reporter);
         match self.update_or_current(update).await? {
-            Ok(check) => Ok(check),
-            Err(current) => Ok(from_item(current)?),
+            UpdateOutcome::Updated(check) => Ok(check),
+            UpdateOutcome::ConditionFailed(current) => Ok(from_item(current)?),
         }
     }
 }

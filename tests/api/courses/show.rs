@@ -99,3 +99,46 @@ async fn course_read_during_changes_has_questions_of_its_version() {
     }
     writing.await.unwrap();
 }
+
+#[tokio::test]
+async fn questions_say_what_answers_may_be() {
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
+    let created =
+        trainer.post("/courses", json!({ "courseTitle": "Forge" })).await.expect_created();
+    let id = created["course"]["courseID"].as_str().unwrap();
+    let of = |kind: &str| {
+        let mut question = json!({ "language": "FR", "question": "?", "questionType": kind });
+        if ["SINGLE_CHOICE", "MULTIPLE_CHOICE", "DROPDOWN"].contains(&kind) {
+            question["options"] = json!(["a", "b", "c"]);
+        }
+        question
+    };
+    let dates = json!({ "min": "1900-01-01", "max": "2100-12-31" });
+    let numbers = json!({ "min": -999_999_999_999_i64, "max": 999_999_999_999_i64, "decimals": 6 });
+    let expected = [
+        ("SHORT_REPLY", json!({ "maxLength": 500 })),
+        ("LONG_REPLY", json!({ "maxLength": 5_000 })),
+        ("SINGLE_CHOICE", json!({})),
+        ("MULTIPLE_CHOICE", json!({ "minItems": 1, "maxItems": 3 })),
+        ("DROPDOWN", json!({})),
+        ("YES_NO", json!({})),
+        ("NUMBER", numbers),
+        ("DATE", dates),
+        ("TIME", json!({ "format": "time" })),
+        ("SCALE", json!({ "min": 1, "max": 10, "decimals": 0 })),
+        ("RATING", json!({ "min": 1, "max": 5, "decimals": 0 })),
+        ("EMAIL", json!({ "format": "email" })),
+        ("PHONE", json!({ "format": "e164" })),
+    ];
+    let questions: Vec<Value> =
+        expected.iter().map(|(kind, _)| of(kind)).chain([of("FILE")]).collect();
+    let body = json!({ "questions": questions });
+    trainer.post(&format!("/courses/questions/{id}"), body).await.expect_ok();
+    let shown = trainer.get(&format!("/courses/{id}")).await.expect_ok()["questions"].clone();
+    for (index, (kind, limits)) in expected.into_iter().enumerate() {
+        assert_eq!(shown[index]["limits"], limits, "{kind}");
+    }
+    let file = &shown[13]["limits"];
+    assert_eq!(file["maxBytes"], 100_000_000);
+    assert!(file["contentTypes"].as_array().unwrap().contains(&json!("application/pdf")));
+}

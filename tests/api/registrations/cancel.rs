@@ -1,6 +1,8 @@
+use std::time::Duration;
+
 use common::{ErrorCode, Message};
 use serde_json::json;
-use tests::expect_fields;
+use tests::{Person, expect_fields};
 
 use super::{Course, DAY, automatic, subjects};
 
@@ -69,4 +71,38 @@ async fn people_who_wait_expire_when_the_course_starts() {
     let waiting = course.world.signed_in(waiting.user().clone()).await;
     let path = format!("{}/cancel", course.path_of(&waiting));
     waiting.post(&path, json!({})).await.expect_error(ErrorCode::RegistrationEnded);
+}
+
+#[tokio::test]
+async fn registration_says_until_when_and_what_the_caller_can_do() {
+    let course = Course::with(automatic(1, 5)).await;
+    let start = course.world.clock().now().after(DAY * 10);
+    let deadline = course.world.clock().now().after(DAY);
+    let mut settings = automatic(1, 5);
+    settings["cancelUntil"] = json!(deadline);
+    course.set(settings).await.expect_ok();
+    let (confirmed, waiting) = (course.registered().await.0, course.registered().await.0);
+    let seen = async |caller: &Person, path: &str| {
+        let seen = caller.get(&course.path(path)).await.expect_ok()["registration"].clone();
+        [seen["cancelUntil"].clone(), seen["canCancel"].clone(), seen["canEdit"].clone()]
+    };
+    let of_confirmed = format!("/{}", confirmed.user().user_id);
+    assert_eq!(seen(&confirmed, "/me").await, [json!(deadline), json!(true), json!(true)]);
+    let until_start = seen(&waiting, "/me").await;
+    assert_eq!(until_start[1..], [json!(true), json!(true)]);
+    assert!(until_start[0].as_str().unwrap() <= json!(start.after(DAY)).as_str().unwrap());
+    // Sessions end before.
+    let again = async |person: &Person| course.world.signed_in(person.user().clone()).await;
+    course.world.clock().advance(DAY + Duration::from_secs(1));
+    let (confirmed, trainer) = (again(&confirmed).await, again(&course.trainer).await);
+    assert_eq!(seen(&confirmed, "/me").await, [json!(deadline), json!(false), json!(true)]);
+    assert_eq!(seen(&trainer, &of_confirmed).await, [json!(deadline), json!(true), json!(true)]);
+    let listed = confirmed.get("/registrations/my-registrations").await.expect_ok();
+    assert_eq!(listed["registrations"][0]["canCancel"], false);
+    course.world.clock().advance(DAY * 10);
+    let (confirmed, trainer) = (again(&confirmed).await, again(&trainer).await);
+    assert_eq!(seen(&confirmed, "/me").await[2], false);
+    assert_eq!(seen(&trainer, &of_confirmed).await[2], true);
+    trainer.post(&course.path(&format!("{of_confirmed}/cancel")), json!({})).await.expect_ok();
+    assert_eq!(seen(&confirmed, "/me").await, [json!(null), json!(false), json!(false)]);
 }

@@ -88,3 +88,47 @@ async fn page_and_counts_cost_the_same_beside_few_and_many_registrations() {
     }
     assert_eq!(costs[0], costs[1]);
 }
+
+#[tokio::test]
+async fn included_answers_are_those_of_each_registration() {
+    let course = Course::with(automatic(5, 5)).await;
+    let text = json!({ "language": "FR", "question": "Pourquoi ?", "questionType": "LONG_REPLY" });
+    let question = course.ask(text).await;
+    for answer in ["Pour aider.", "Par curiosité."] {
+        let (member, _) = course.registered().await;
+        let body = json!({ "answers": { &question: answer } });
+        member.put(&course.path("/me"), body).await.expect_ok();
+    }
+    course.registered().await;
+    let page = course.trainer.get(&course.path("?include=answers")).await.expect_ok();
+    let values: Vec<&Value> =
+        (0..3).map(|one| &page["registrations"][one]["answers"][0]["value"]).collect();
+    assert_eq!(values, [&json!("Pour aider."), &json!("Par curiosité."), &Value::Null]);
+    let without = course.trainer.get(&course.path("")).await.expect_ok();
+    assert_eq!(without["registrations"][0].get("answers"), None);
+    let unknown = course.trainer.get(&course.path("?include=history")).await;
+    unknown.expect_field_error("include", ErrorCode::FieldValue);
+}
+
+#[tokio::test]
+async fn page_with_long_answers_is_short_and_the_next_begins_after_it() {
+    let course = Course::with(automatic(100, 0)).await;
+    let text = json!({ "language": "FR", "question": "Pourquoi ?", "questionType": "LONG_REPLY" });
+    let mut questions = Vec::new();
+    for _ in 0..13 {
+        questions.push(course.ask(text.clone()).await);
+    }
+    // 65,000 bytes: of 70 registrations, 61 fit in one response.
+    let answers: Value =
+        questions.iter().map(|id| (id.clone(), json!("x".repeat(4_990)))).collect();
+    for _ in 0..64 {
+        let (member, _) = course.registered().await;
+        member.put(&course.path("/me"), json!({ "answers": answers })).await.expect_ok();
+    }
+    let pages =
+        course.trainer.pages(&course.path("?include=answers&limit=100"), "registrations").await;
+    let numbers: Vec<u64> = pages.iter().map(|one| one["number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, Vec::from_iter(1..=64));
+    let first = course.trainer.get(&course.path("?include=answers&limit=100")).await.expect_ok();
+    assert!(first["registrations"].as_array().unwrap().len() < 64);
+}

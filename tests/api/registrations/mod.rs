@@ -4,6 +4,7 @@ mod availability;
 mod cancel;
 mod cancel_course;
 mod create;
+mod decisions;
 mod edges;
 mod export;
 mod file;

@@ -49,3 +49,15 @@ async fn malformed_user_id_returns_404() {
         admin.get(&format!("/users/{id}")).await.expect_error(ErrorCode::UserNotFound);
     }
 }
+
+#[tokio::test]
+async fn me_is_the_caller_in_each_path_with_a_user() {
+    let (world, member) = World::with_member().await;
+    let id = member.user().user_id.to_string();
+    assert_eq!(member.get("/users/me").await.expect_ok()["user"]["userID"], id);
+    member.put("/users/me", json!({ "name": "Leïla" })).await.expect_ok();
+    assert_eq!(member.get("/users/me/export").await.expect_ok()["export"]["user"]["userID"], id);
+    world.anonymous().get("/users/me").await.expect_unauthorized();
+    member.get("/users/ME").await.expect_error(ErrorCode::UserNotFound);
+    world.admin().await.delete("/team/me/otp").await.expect_error(ErrorCode::Forbidden);
+}
