@@ -82,14 +82,14 @@ impl Pages {
         let query = Query::of(request.uri().query().unwrap_or_default());
         let recorder = self.cloud.recorder();
         let page = match path {
-            "/_local" => mail::inbox(recorder, query.get("id")),
+            "/_local" => mail::inbox(recorder, query.get("id"), query.get("to")),
             "/_local/texts" => texts::list(recorder),
             "/_local/people" => {
                 let administrator = LocalSettings::of_environment().administrator();
                 let people = people::list(&self.store, administrator).await;
                 people.unwrap_or_else(|fault| markup::failed(&fault.to_string()))
             }
-            "/_local/requests" => console::requests::list(&self.requests),
+            "/_local/requests" => console::requests::list(&self.requests, query.get("q")),
             "/_local/tables" => tables::browser(&self.cloud, &query)
                 .unwrap_or_else(|error| markup::failed(&error.to_string())),
             "/_local/mail" => return Some(list(recorder.newest_mails(limit(&query)))),

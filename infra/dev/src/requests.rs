@@ -9,9 +9,11 @@ use std::{
 };
 
 use bytes::Bytes;
-use common::Edge;
-use http::{Request, Response};
+use common::{Edge, bearer};
+use data_encoding::BASE64URL_NOPAD;
+use http::{HeaderMap, Request, Response};
 use runtime::Clock;
+use serde_json::Value;
 use store::Requests;
 use tokio::sync::Semaphore;
 
@@ -29,6 +31,26 @@ pub(crate) struct AnsweredRequest {
     pub(crate) status: u16,
     pub(crate) took: Duration,
     pub(crate) store: Option<Requests>,
+    /// `RESPONSE_CODE`; empty without one.
+    pub(crate) code: String,
+    /// The account of the token, which may be invalid; empty without one.
+    pub(crate) caller: String,
+    /// `X-Request-Id`.
+    pub(crate) id: String,
+}
+
+/// The claim `sub` of the token in `headers`, which is not verified.
+fn claimed_caller(headers: &HeaderMap) -> Option<String> {
+    let claims = bearer(headers)?.split('.').nth(1)?;
+    let claims: Value =
+        serde_json::from_slice(&BASE64URL_NOPAD.decode(claims.as_bytes()).ok()?).ok()?;
+    claims["sub"].as_str().map(str::to_owned)
+}
+
+/// The `RESPONSE_CODE` of `response`.
+fn code_of(response: &Response<Bytes>) -> Option<String> {
+    let body: Value = serde_json::from_slice(response.body()).ok()?;
+    body["message"]["RESPONSE_CODE"].as_str().map(str::to_owned)
 }
 
 /// The last requests. Clones share them.
@@ -54,6 +76,7 @@ impl RequestLog {
     ) -> Response<Bytes> {
         let (at, start) = (self.clock.now(), Instant::now());
         let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
+        let caller = claimed_caller(request.headers()).unwrap_or_default();
         // On Lambda a process answers one request at a time. Here several pictures of 180 MB would be decoded at once.
         let is_large = request.body().len() > LARGE;
         let _permit = if is_large { self.large.acquire().await.ok() } else { None };
@@ -66,6 +89,13 @@ impl RequestLog {
             status: response.status().as_u16(),
             took: start.elapsed(),
             store: store.copied(),
+            code: code_of(&response).unwrap_or_default(),
+            caller,
+            id: response
+                .headers()
+                .get("x-request-id")
+                .map_or("", |id| id.to_str().unwrap_or_default())
+                .to_owned(),
         };
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.push_front(answered);

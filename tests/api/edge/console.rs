@@ -93,3 +93,25 @@ async fn passwords_on_the_page_of_people_sign_in() {
     let sign_in: Value = serde_json::from_str(&bodies[1]).unwrap();
     world.anonymous().post("/auth/login", sign_in).await.expect_success(Message::LoginSuccess);
 }
+
+#[tokio::test]
+async fn requests_are_found_by_code_caller_and_id_and_mails_by_recipient() {
+    let (world, member) = World::with_member().await;
+    let address = start(&world, Some(world.pages())).await;
+    let request = Request::get(format!("http://{address}/api/v1/courses/x"));
+    let request = request.header("authorization", format!("Bearer {}", member.token()));
+    let answer = send(request.body(Full::default()).unwrap()).await;
+    call(address, "/api/v1/nowhere").await;
+    let id = answer.headers()["x-request-id"].to_str().unwrap().to_owned();
+    let caller = member.user().user_id.to_string();
+    for q in ["COURSE_NOT_FOUND", &*caller, &*id, "courses/x"] {
+        let page = read(address, &format!("/_local/requests?q={q}")).await;
+        assert!(page.contains("/api/v1/courses/x") && !page.contains("nowhere"), "{q}: {page}");
+    }
+    for email in ["amel@example.org", "sami@example.org"] {
+        world.register(email).await;
+    }
+    world.deliver().await;
+    let page = read(address, "/_local?to=amel").await;
+    assert!(page.contains("amel@example.org") && !page.contains("sami@example.org"), "{page}");
+}
