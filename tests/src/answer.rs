@@ -111,7 +111,7 @@ impl Answer {
         self.json()
     }
 
-    /// Asserts the status, code and text of `error_code`.
+    /// Asserts the status, code and text of `error_code`; that of a 429 says how long to wait, as `Retry-After`.
     #[track_caller]
     pub fn expect_error(&self, error_code: ErrorCode) {
         let json = self.json();
@@ -120,7 +120,13 @@ impl Answer {
             (error_code.status().as_u16(), error_code.code()),
             "{self:?}"
         );
-        assert_eq!(json["message"]["RESPONSE_TEXT"], error_code.text(Language::French));
+        let text = match self.header("retry-after").parse() {
+            Ok(seconds) if self.status == 429 => {
+                error_code.text_with_wait(Duration::from_secs(seconds), Language::French)
+            }
+            _ => error_code.text(Language::French).to_owned(),
+        };
+        assert_eq!(json["message"]["RESPONSE_TEXT"], text);
         assert_eq!(json["code"], self.status);
     }
 

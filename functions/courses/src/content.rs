@@ -2,7 +2,7 @@
 
 use common::{ErrorCode, Fields, FromFields, InvalidValue, text};
 use domain::{
-    Constrained, Constraint, CourseId, Hint, Instant, Price, ValueError,
+    Constrained, Constraint, CourseId, Instant, Price, ValueError,
     course::{Course, CourseContent, CourseDetails, CourseState, CourseSummary, Currency},
     user::User,
 };
@@ -19,15 +19,11 @@ impl<S> FromFields<S> for Content {
         let course_title = fields.required("courseTitle", text);
         let course_sub_title = fields.nullable("courseSubTitle", text);
         let description = fields.nullable("description", text);
-        let price = fields.exact_number::<Price>("price");
         let currency = fields.optional_or("currency", text, Currency::default());
-        if let (Some(Some(price)), Some(currency)) = (&price, &currency)
-            && !price.has_at_most(currency.decimals())
-        {
-            let hint = Some(Hint::Decimals(currency.decimals()));
-            let constraint = Constraint { hint, ..Price::constraint() };
-            fields.reject("price", InvalidValue { code: ErrorCode::FieldFormat, constraint });
-        }
+        let price = fields.exact_number("price", |literal| match &currency {
+            Some(currency) => price_in(currency, literal),
+            None => literal.parse().map_err(InvalidValue::of::<Price>),
+        });
         let location = fields.nullable("location", text);
         let course_type = fields.nullable("courseType", text);
         let section_of_matter = fields.nullable("sectionOfMatter", text);
@@ -42,7 +38,8 @@ impl<S> FromFields<S> for Content {
         if let (Some(Some(start)), Some(Some(end))) = (start_at, end_at)
             && end < start
         {
-            fields.reject("endAt", ValueError::Value);
+            let constraint = Constraint::end_of(start);
+            fields.reject("endAt", InvalidValue { code: ErrorCode::FieldValue, constraint });
         }
         let content = CourseContent {
             course_title: course_title?,
@@ -66,6 +63,16 @@ impl<S> FromFields<S> for Content {
         };
         Some(Self(content, details))
     }
+}
+
+/// Reads a price with at most as many decimals as `currency` has.
+fn price_in(currency: &Currency, literal: &str) -> Result<Price, InvalidValue> {
+    let decimals = currency.decimals();
+    let price = literal.parse::<Price>().and_then(|price| {
+        if price.has_at_most(decimals) { Ok(price) } else { Err(ValueError::Format) }
+    });
+    let constraint = Constraint { decimals: Some(decimals), ..Price::constraint() };
+    price.map_err(|error| InvalidValue { code: error.into(), constraint })
 }
 
 impl Content {

@@ -96,7 +96,7 @@ impl Registrations {
 
 fn invalid_answer(error: AnswerError) -> InvalidValue {
     match error {
-        AnswerError::Value(error, constraint) => InvalidValue { code: error.into(), constraint },
+        AnswerError::Value(error, constraint) => InvalidValue::new(error, constraint),
         AnswerError::UnknownQuestion => ErrorCode::QuestionNotFound.into(),
     }
 }

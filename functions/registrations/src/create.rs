@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use axum::extract::State;
 use common::{
-    ActiveMember, ApiError, ApiResult, ErrorCode, FieldError, Input, Message, Now, Path, SignedIn,
-    course_rights::visible, flag, input, success, text,
+    ActiveMember, ApiError, ApiResult, ErrorCode, FieldError, Input, InvalidValue, Message, Now,
+    Path, SignedIn, course_rights::visible, flag, input, success, text,
 };
 use data_encoding::HEXLOWER;
 use domain::{
-    CourseId, Instant, ValueError,
+    Constraint, CourseId, Hint, Instant, ValueError,
     course::Language,
     question::Question,
     registration::{
@@ -124,7 +124,11 @@ impl Registrations {
         let wanted = request.language.as_ref();
         let language = form_language(questions, wanted, &course.course.summary.language);
         let is_missing = course.settings.consent_text.is_some() && !request.consent;
-        let consent = is_missing.then(|| FieldError::new("consent", ValueError::Required));
+        let consent = is_missing.then(|| {
+            let constraint =
+                Constraint { hint: Some(Hint::Consent), ..Constraint::allowed([true]) };
+            FieldError::new("consent", InvalidValue::new(ValueError::Required, constraint))
+        });
         let language = match language {
             Ok(language) => language,
             Err(error) => {

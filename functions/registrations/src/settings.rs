@@ -6,7 +6,7 @@ use common::{
     Permitted, course_rights::changeable, input, integer, rights::WriteCourses, success, text,
 };
 use domain::{
-    Constraint, CourseId, Instant, ValueError,
+    Constraint, CourseId, Instant,
     audit::AuditedAction,
     registration::{Audience, Mode, RegistrationSettings},
 };
@@ -40,7 +40,8 @@ fn read(fields: &mut Fields) -> Option<RegistrationSettings> {
     if let (Some(Some(opens)), Some(Some(closes))) = (opens_at, closes_at)
         && closes < opens
     {
-        fields.reject("closesAt", ValueError::Value);
+        let constraint = Constraint::end_of(opens);
+        fields.reject("closesAt", InvalidValue { code: ErrorCode::FieldValue, constraint });
     }
     Some(RegistrationSettings {
         mode: mode?,

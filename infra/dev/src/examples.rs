@@ -1,8 +1,11 @@
 //! The examples of responses in the OpenAPI document. Those of errors follow from the table of codes; those of successes are
 //! answers of the service with the demonstration data.
 
+use std::time::Duration;
+
 use common::ErrorCode;
 use domain::Language;
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_yaml_ng::{Mapping, Value as Yaml, from_str, from_value, to_value};
 
@@ -11,6 +14,9 @@ use cloud::LocalError;
 /// Answers of the service: each under `<operation> <status>`, followed by the name of the example if the response has several.
 /// A test writes them.
 const ANSWERS: &str = include_str!("../../api/examples.json");
+
+/// How long the examples of 429 say to wait.
+const EXAMPLE_WAIT: Duration = Duration::from_secs(42);
 
 /// What an error response can be: an entry of `x-errors`, under its code. Text alone is the summary.
 #[derive(Default, Deserialize)]
@@ -104,7 +110,11 @@ fn known(code: &Yaml) -> Result<ErrorCode, LocalError> {
 }
 
 fn text(code: ErrorCode) -> Mapping {
-    let text = code.text(Language::default());
+    let text = if code.status() == StatusCode::TOO_MANY_REQUESTS {
+        code.text_with_wait(EXAMPLE_WAIT, Language::default())
+    } else {
+        code.text(Language::default()).to_owned()
+    };
     Mapping::from_iter([
         ("RESPONSE_TEXT".into(), text.into()),
         ("RESPONSE_CODE".into(), code.code().into()),

@@ -1,5 +1,7 @@
 //! The table of every `RESPONSE_CODE` with its HTTP status and French `RESPONSE_TEXT`.
 
+use std::time::Duration;
+
 use domain::{Language, ValueError};
 use http::StatusCode;
 
@@ -185,8 +187,8 @@ table! {
         VersionConflict      412 "VERSION_CONFLICT_MESSAGE"          "Ces données ont été modifiées entre-temps. Rechargez-les avant de recommencer."
         PayloadTooLarge      413 "PAYLOAD_TOO_LARGE_MESSAGE"         "L’envoi est trop volumineux."
         UnsupportedMediaType 415 "UNSUPPORTED_MEDIA_TYPE_MESSAGE"    "Ce type de contenu n’est pas pris en charge."
-        TooManyRequests      429 "TOO_MANY_REQUESTS_MESSAGE"         "Trop de requêtes. Veuillez réessayer plus tard."
-        TooManyAttempts      429 "TOO_MANY_ATTEMPTS_MESSAGE"         "Trop de tentatives. Veuillez réessayer plus tard."
+        TooManyRequests      429 "TOO_MANY_REQUESTS_MESSAGE"         "Trop de requêtes : réessayez plus tard."
+        TooManyAttempts      429 "TOO_MANY_ATTEMPTS_MESSAGE"         "Trop de tentatives : réessayez plus tard."
         SmsQuotaExceeded     429 "SMS_QUOTA_EXCEEDED_MESSAGE"        "Le quota de SMS du jour ne suffit pas pour cet envoi. Veuillez réessayer demain."
         Internal             500 "INTERNAL_ERROR_MESSAGE"            "Une erreur interne est survenue. Veuillez réessayer."
         Unavailable          503 "SERVICE_UNAVAILABLE_MESSAGE"       "Le service est momentanément indisponible. Veuillez réessayer."
@@ -198,6 +200,22 @@ table! {
     }
 }
 
+impl ErrorCode {
+    /// As [`text`](Self::text), where a text that says to try again later says after which time: `wait` in seconds, minutes
+    /// or hours, rounded up.
+    pub fn text_with_wait(self, wait: Duration, language: Language) -> String {
+        let Language::French = language;
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        let (count, unit) = match (seconds, seconds.div_ceil(60)) {
+            (0..60, _) => (seconds.max(1), "seconde"),
+            (_, minutes @ 0..60) => (minutes, "minute"),
+            (_, minutes) => (minutes.div_ceil(60), "heure"),
+        };
+        let plural = if count > 1 { "s" } else { "" };
+        self.text(language).replace("plus tard", &format!("dans {count} {unit}{plural}"))
+    }
+}
+
 impl From<ValueError> for ErrorCode {
     fn from(error: ValueError) -> Self {
         match error {
@@ -205,7 +223,7 @@ impl From<ValueError> for ErrorCode {
             ValueError::Type => Self::FieldType,
             ValueError::Length | ValueError::AsciiLength => Self::FieldLength,
             ValueError::Format => Self::FieldFormat,
-            ValueError::Value => Self::FieldValue,
+            ValueError::Value | ValueError::Repeated => Self::FieldValue,
             ValueError::Email => Self::EmailInvalid,
             ValueError::PasswordShort => Self::PasswordTooShort,
             ValueError::PasswordCommon => Self::PasswordTooCommon,
@@ -222,6 +240,25 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+
+    #[test]
+    fn text_says_how_long_to_wait_in_the_unit_that_fits() {
+        for (milliseconds, expected) in [
+            (0, "1 seconde"),
+            (1_000, "1 seconde"),
+            (58_001, "59 secondes"),
+            (60_000, "1 minute"),
+            (60_001, "2 minutes"),
+            (3_540_000, "59 minutes"),
+            (3_540_001, "1 heure"),
+            (3_600_001, "2 heures"),
+            (86_400_000, "24 heures"),
+        ] {
+            let wait = Duration::from_millis(milliseconds);
+            let text = ErrorCode::TooManyAttempts.text_with_wait(wait, Language::French);
+            assert_eq!(text, format!("Trop de tentatives : réessayez dans {expected}."));
+        }
+    }
 
     #[test]
     fn codes_are_unique_and_have_french_texts() {

@@ -240,7 +240,7 @@ impl Inner {
         let touch = self.touch_last_active(person.as_deref(), now);
         let response = async {
             if rate_limit.is_over {
-                over_limit()
+                over_limit(&rate_limit)
             } else if is_read {
                 tokio::join!(self.route(request, path, caller, client, now), touch).0
             } else {
@@ -265,7 +265,7 @@ impl Inner {
     ) -> (RateLimitState, Response) {
         let rate_limit = self.throttle.count(&format!("ip:{}", client.network), now).await;
         let response = if rate_limit.is_over {
-            over_limit()
+            over_limit(&rate_limit)
         } else {
             self.route(request, path, caller, client, now).await
         };
@@ -345,8 +345,8 @@ impl Inner {
     }
 }
 
-fn over_limit() -> Response {
-    ApiError::from(ErrorCode::TooManyRequests).into_response()
+fn over_limit(limit: &RateLimitState) -> Response {
+    ApiError::retry_after(ErrorCode::TooManyRequests, limit.ends.since(limit.now)).into_response()
 }
 
 fn powered_by(settings: &Settings) -> Result<HeaderValue, ConfigError> {

@@ -1,6 +1,6 @@
 //! The JSON envelope of every response: `{code, message, …, errors}`.
 
-use std::fmt;
+use std::{borrow::Cow, fmt, time::Duration};
 
 use axum::response::{IntoResponse, Response};
 use domain::Language;
@@ -27,20 +27,27 @@ struct Envelope<'a, T> {
 #[derive(Serialize)]
 pub(crate) struct Text {
     #[serde(rename = "RESPONSE_TEXT")]
-    text: &'static str,
+    text: Cow<'static, str>,
     #[serde(rename = "RESPONSE_CODE")]
     code: &'static str,
 }
 
 impl From<ErrorCode> for Text {
     fn from(code: ErrorCode) -> Self {
-        Self { text: code.text(Language::default()), code: code.code() }
+        Self { text: code.text(Language::default()).into(), code: code.code() }
+    }
+}
+
+impl Text {
+    /// The text of `code`, which says how long to wait.
+    pub(crate) fn with_wait(code: ErrorCode, wait: Duration) -> Self {
+        Self { text: code.text_with_wait(wait, Language::default()).into(), code: code.code() }
     }
 }
 
 impl From<Message> for Text {
     fn from(message: Message) -> Self {
-        Self { text: message.text(Language::default()), code: message.code() }
+        Self { text: message.text(Language::default()).into(), code: message.code() }
     }
 }
 

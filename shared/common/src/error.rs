@@ -9,7 +9,7 @@ use store::StoreError;
 
 use crate::{
     ErrorCode, FieldError, InvalidValue,
-    envelope::{Cause, envelope},
+    envelope::{Cause, Text, envelope},
 };
 
 /// Most elements of `errors`.
@@ -25,13 +25,16 @@ pub struct ApiError {
     /// An object with further fields of the body.
     data: Option<Box<Value>>,
     header: Option<Box<(HeaderName, HeaderValue)>>,
+    /// After which time another attempt can succeed.
+    wait: Option<Duration>,
     /// Logged and never sent.
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
 impl From<ErrorCode> for ApiError {
     fn from(code: ErrorCode) -> Self {
-        let error = Self { code, errors: Vec::new(), data: None, header: None, cause: None };
+        let error =
+            Self { code, errors: Vec::new(), data: None, header: None, wait: None, cause: None };
         if code == ErrorCode::BadAuthCombination {
             let challenge = HeaderValue::from_static("Bearer realm=\"halqa\"");
             error.header(header::WWW_AUTHENTICATE, challenge)
@@ -93,10 +96,9 @@ impl ApiError {
         Self::retry_after(ErrorCode::TooManyAttempts, wait)
     }
 
-    /// `code` with `Retry-After`: `wait` in whole seconds, rounded up.
+    /// `code` with `Retry-After`: `wait` in whole seconds, rounded up. The text says it too, if it says to try again later.
     pub fn retry_after(code: ErrorCode, wait: Duration) -> Self {
-        let seconds = HeaderValue::from(wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
-        Self::from(code).header(header::RETRY_AFTER, seconds)
+        Self { wait: Some(wait), ..code.into() }
     }
 
     /// 405 with `Allow: {allow}`.
@@ -121,16 +123,23 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let text = Some(self.code.into());
+        let text = match self.wait {
+            Some(wait) => Text::with_wait(self.code, wait),
+            None => self.code.into(),
+        };
         // A field that names a missing object makes the request invalid; its own object is there.
         let status = match self.code.status() {
             StatusCode::NOT_FOUND if !self.errors.is_empty() => StatusCode::BAD_REQUEST,
             status => status,
         };
-        let mut response = envelope(status, text, self.data, &self.errors);
+        let mut response = envelope(status, Some(text), self.data, &self.errors);
         response.extensions_mut().insert(self.code);
         if let Some((name, value)) = self.header.map(|header| *header) {
             response.headers_mut().insert(name, value);
+        }
+        if let Some(wait) = self.wait {
+            let seconds = HeaderValue::from(wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
+            response.headers_mut().insert(header::RETRY_AFTER, seconds);
         }
         if let Some(cause) = self.cause {
             response.extensions_mut().insert(Cause(cause.to_string()));

@@ -19,16 +19,23 @@ pub struct InvalidValue {
 impl InvalidValue {
     /// The error `error` of parsing a `T`, with the constraint of `T`.
     pub fn of<T: Constrained>(error: ValueError) -> Self {
-        let constraint = T::constraint();
-        let hint =
-            if error == ValueError::AsciiLength { Some(Hint::AsciiForm) } else { constraint.hint };
+        Self::new(error, T::constraint())
+    }
+
+    /// The error `error` of a value that does not fulfil `constraint`.
+    pub fn new(error: ValueError, constraint: Constraint) -> Self {
+        let hint = match error {
+            ValueError::AsciiLength => Some(Hint::AsciiForm),
+            ValueError::Repeated => Some(Hint::Distinct),
+            _ => constraint.hint,
+        };
         Self { code: error.into(), constraint: Constraint { hint, ..constraint } }
     }
 }
 
 impl From<ValueError> for InvalidValue {
     fn from(error: ValueError) -> Self {
-        ErrorCode::from(error).into()
+        Self::new(error, Constraint::default())
     }
 }
 
@@ -69,6 +76,18 @@ impl Serialize for FieldError {
                 None => {}
             }
         }
+        for (name, bound) in [("min", constraint.earliest), ("max", constraint.latest)] {
+            match bound {
+                Some(date) if constraint.format == Some("date") => {
+                    map.serialize_entry(name, &date.day())?
+                }
+                Some(time) => map.serialize_entry(name, &time)?,
+                None => {}
+            }
+        }
+        if let Some(decimals) = constraint.decimals {
+            map.serialize_entry("decimals", &decimals)?;
+        }
         if !constraint.allowed.is_empty() {
             map.serialize_entry("allowed", &constraint.allowed)?;
         }
@@ -82,7 +101,7 @@ impl Serialize for FieldError {
 /// The text of `code`, with the bounds of `constraint` if it has those that `code` is about.
 fn text(code: ErrorCode, constraint: &Constraint, language: Language) -> Cow<'static, str> {
     let Language::French = language;
-    let Constraint { min, max, unit, .. } = constraint;
+    let Constraint { min, max, unit, earliest, latest, decimals, .. } = constraint;
     let units = match unit {
         Unit::Elements => "éléments",
         Unit::Words => "mots",
@@ -93,11 +112,14 @@ fn text(code: ErrorCode, constraint: &Constraint, language: Language) -> Cow<'st
         (ErrorCode::FieldFormat, Some(Hint::CallingCode)) => {
             return "L’indicatif s’écrit en chiffres seuls, sans « + », par exemple 216.".into();
         }
-        (ErrorCode::FieldFormat, Some(Hint::Decimals(0))) => {
-            return "Ce montant s’écrit sans décimales dans cette devise.".into();
+        (ErrorCode::FieldValue, Some(Hint::End)) => {
+            return "La fin doit être après le début.".into();
         }
-        (ErrorCode::FieldFormat, Some(Hint::Decimals(decimals))) => {
-            return format!("Ce montant a au plus {decimals} décimales dans cette devise.").into();
+        (ErrorCode::FieldValue, Some(Hint::Distinct)) => {
+            return "Une option est choisie deux fois.".into();
+        }
+        (ErrorCode::FieldRequired, Some(Hint::Consent)) => {
+            return "Votre accord est nécessaire : cochez la case.".into();
         }
         (ErrorCode::FieldFormat, Some(Hint::FileName)) => {
             return "Un nom de fichier est fait d’une ligne sans « / » ni « \\ », et n’est ni « . » ni « .. »."
@@ -108,6 +130,20 @@ fn text(code: ErrorCode, constraint: &Constraint, language: Language) -> Cow<'st
                 .into();
         }
         _ => {}
+    }
+    match (code, decimals) {
+        (ErrorCode::FieldFormat, Some(0)) => return "Ce nombre s’écrit sans décimales.".into(),
+        (ErrorCode::FieldFormat, Some(1)) => return "Ce nombre a au plus 1 décimale.".into(),
+        (ErrorCode::FieldFormat, Some(decimals)) => {
+            return format!("Ce nombre a au plus {decimals} décimales.").into();
+        }
+        (ErrorCode::FieldType, Some(0)) => return "Ce champ doit être un nombre entier.".into(),
+        (ErrorCode::FieldType, Some(_)) => return "Ce champ doit être un nombre.".into(),
+        _ => {}
+    }
+    if let (ErrorCode::FieldValue, Some(earliest), Some(latest)) = (code, earliest, latest) {
+        let (earliest, latest) = (earliest.french_day(), latest.french_day());
+        return format!("Cette date doit être comprise entre le {earliest} et le {latest}.").into();
     }
     match (code, *min, *max, constraint.format) {
         (ErrorCode::FieldLength, Some(min), Some(max), _) => {

@@ -120,21 +120,20 @@ impl Fields {
         read(self)
     }
 
-    /// Reads the number `name` from its digits in the body, for values that must not be rounded to a double. Absent and
-    /// null are `Some(None)`. Only for fields at the top level: nested objects have no body.
-    pub fn exact_number<T: FromStr<Err = ValueError> + Constrained>(
+    /// Reads the number `name` with `read` from its digits in the body, for values that must not be rounded to a double.
+    /// Absent and null are `Some(None)`; a value of another type is no digits. Only for fields at the top level: nested
+    /// objects have no body.
+    pub fn exact_number<T>(
         &mut self,
         name: &str,
+        read: impl FnOnce(&str) -> Result<T, InvalidValue>,
     ) -> Option<Option<T>> {
-        match self.object.remove(name) {
-            None | Some(Value::Null) => Some(None),
-            Some(Value::Number(_)) => {
-                let number =
-                    self.literal(name).ok_or(ValueError::Type).and_then(|literal| literal.parse());
-                self.ok_or_reject(name, number.map_err(InvalidValue::of::<T>)).map(Some)
-            }
-            Some(_) => self.ok_or_reject(name, Err(InvalidValue::of::<T>(ValueError::Type))),
-        }
+        let literal = match self.object.remove(name) {
+            None | Some(Value::Null) => return Some(None),
+            Some(Value::Number(_)) => self.literal(name).unwrap_or_default(),
+            Some(_) => String::new(),
+        };
+        self.ok_or_reject(name, read(&literal)).map(Some)
     }
 
     /// The JSON text of the field `name`, exactly as in the body.
@@ -366,6 +365,7 @@ pub fn integer<N: TryFrom<u64> + Into<u64> + Copy>(
             constraint: Constraint {
                 min: Some(*range.start() as f64),
                 max: (*range.end() < MAX_SAFE_INTEGER).then_some(*range.end() as f64),
+                decimals: Some(0),
                 ..Constraint::default()
             },
         };

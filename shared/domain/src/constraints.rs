@@ -37,7 +37,10 @@ constrained! {
     Instant => Constraint::format("date-time");
     Label => Constraint::length(1, subdomain::MAX_LABEL, Unit::Characters);
     Language => Constraint::format("language");
-    Price => Constraint::range(0.0, price::MAX as f64 / 1000.0);
+    Price => Constraint {
+        decimals: Some(price::DECIMALS),
+        ..Constraint::range(0.0, price::MAX as f64 / 1000.0)
+    };
     RootDomain => Constraint {
         min: Some(1.0),
         max: Some(subdomain::MAX_NAME as f64),

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use self::answers::missing;
-pub(crate) use self::answers::{DECIMALS, LONG_REPLY, MAX_NUMBER, SHORT_REPLY, YEARS};
+pub(crate) use self::answers::{DATES, DECIMALS, LONG_REPLY, MAX_NUMBER, SHORT_REPLY};
 pub use self::{
     answers::{Answer, AnswerError, Clearing, answered, form_language, merged},
     availability::{Availability, Status},

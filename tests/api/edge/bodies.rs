@@ -189,6 +189,22 @@ async fn field_error_outside_the_schemas_says_what_would_be_valid() {
             admin.post("/courses", json!({ "courseTitle": "a", "startAt": "demain" })).await,
             json!({ "field": "startAt", "RESPONSE_TEXT": "Ce champ doit être une date ISO 8601, par exemple 2026-11-20T09:30:00Z.", "format": "date-time" }),
         ),
+        (
+            admin.post("/courses", json!({ "courseTitle": "a", "startAt": "2026-11-20T09:30:00+01:00", "endAt": "2026-11-20" })).await,
+            json!({ "field": "endAt", "RESPONSE_TEXT": "La fin doit être après le début.", "format": "date-time", "min": "2026-11-20T08:30:00.000Z" }),
+        ),
+        (
+            admin.post("/courses", json!({ "courseTitle": "a", "price": 0.125, "currency": "EUR" })).await,
+            json!({ "field": "price", "RESPONSE_TEXT": "Ce nombre a au plus 2 décimales.", "min": 0, "max": 9_999_999_999.999, "decimals": 2 }),
+        ),
+        (
+            admin.post("/courses", json!({ "courseTitle": "a", "price": 0.0125 })).await,
+            json!({ "field": "price", "RESPONSE_TEXT": "Ce nombre a au plus 3 décimales.", "min": 0, "max": 9_999_999_999.999, "decimals": 3 }),
+        ),
+        (
+            admin.post("/courses", json!({ "courseTitle": "a", "price": "0" })).await,
+            json!({ "field": "price", "RESPONSE_TEXT": "Ce champ doit être un nombre.", "min": 0, "max": 9_999_999_999.999, "decimals": 3 }),
+        ),
     ] {
         let mut error = answer.json()["errors"][0].clone();
         error.as_object_mut().unwrap().remove("RESPONSE_CODE");

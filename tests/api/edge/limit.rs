@@ -57,7 +57,10 @@ async fn window_begins_with_the_first_request_of_the_key() {
     anonymous.get("/nowhere").await;
     world.clock().advance(Duration::from_secs(40));
     anonymous.get("/nowhere").await;
-    anonymous.get("/nowhere").await.expect_error(ErrorCode::TooManyRequests);
+    let refused = anonymous.get("/nowhere").await;
+    refused.expect_error(ErrorCode::TooManyRequests);
+    let text = refused.json()["message"]["RESPONSE_TEXT"].clone();
+    assert_eq!(text, "Trop de requêtes : réessayez dans 20 secondes.");
     world.clock().advance(Duration::from_secs(20));
     assert_eq!(remaining(&anonymous.get("/nowhere").await), 1);
 }

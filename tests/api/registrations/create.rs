@@ -122,6 +122,9 @@ async fn consent_is_required_and_kept_with_its_time() {
     for body in [json!({}), json!({ "consent": false })] {
         let refused = member.post(&course.path(""), body).await;
         refused.expect_field_error("consent", ErrorCode::FieldRequired);
+        let expected = "Votre accord est nécessaire : cochez la case.";
+        let error = json!({ "RESPONSE_TEXT": expected, "allowed": ["true"] });
+        expect_fields(&refused.json()["errors"][0], error);
     }
     let body = member.post(&course.path(""), json!({ "consent": true })).await.expect_created();
     assert_eq!(body["registration"]["consentAt"], body["registration"]["createdAt"]);
@@ -176,6 +179,58 @@ async fn answers_are_checked_and_returned_as_they_were_typed() {
     let answers = seen["answers"].as_array().unwrap();
     assert_eq!(json!([answers[0]["questionID"], answers[1]["questionID"]]), json!([age, day]));
     assert_eq!(json!([answers[1]["value"], answers[1]["current"]]), json!(["2026-03-01", true]));
+}
+
+#[tokio::test]
+async fn errors_of_answers_come_in_form_order_and_say_what_is_right() {
+    let course = Course::with(automatic(5, 0)).await;
+    let mut given = json!({});
+    let mut expected = Vec::new();
+    for (kind, value, error) in [
+        (
+            "TIME",
+            json!("9 h"),
+            json!({ "RESPONSE_TEXT": "Ce champ doit être une heure, par exemple 09:30.", "format": "time" }),
+        ),
+        (
+            "SCALE",
+            json!(1.5),
+            json!({ "RESPONSE_TEXT": "Ce champ doit être un nombre entier.", "min": 1, "max": 10, "decimals": 0 }),
+        ),
+        (
+            "NUMBER",
+            json!(0.000_000_1),
+            json!({ "RESPONSE_TEXT": "Ce nombre a au plus 6 décimales.", "max": 999_999_999_999_u64, "decimals": 6 }),
+        ),
+        (
+            "MULTIPLE_CHOICE",
+            json!(["a", "a"]),
+            json!({ "RESPONSE_TEXT": "Une option est choisie deux fois.", "allowed": ["a", "b"] }),
+        ),
+        (
+            "DATE",
+            json!("1899-12-31"),
+            json!({ "RESPONSE_TEXT": "Cette date doit être comprise entre le 01/01/1900 et le 31/12/2100.", "min": "1900-01-01", "max": "2100-12-31" }),
+        ),
+    ] {
+        let options = (kind == "MULTIPLE_CHOICE").then_some(["a", "b"]);
+        let question =
+            json!({ "language": "FR", "question": kind, "questionType": kind, "options": options });
+        let id = course.ask(question).await;
+        given[&id] = value;
+        expected.push((format!("answers.{id}"), error));
+    }
+    let member = course.world.member().await;
+    // The members of the object are in another order.
+    let reversed: Value = given.as_object().unwrap().clone().into_iter().rev().collect();
+    let refused = member.post(&course.path(""), json!({ "answers": reversed })).await;
+    refused.expect_error(ErrorCode::Validation);
+    let errors = refused.json()["errors"].as_array().unwrap().clone();
+    assert_eq!(errors.len(), expected.len());
+    for (error, (field, expected)) in errors.iter().zip(expected) {
+        assert_eq!(error["field"], *field);
+        expect_fields(error, expected);
+    }
 }
 
 #[tokio::test]

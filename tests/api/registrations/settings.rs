@@ -22,7 +22,10 @@ async fn settings_replace_all_fields_and_raise_the_course_version() {
     let stale = json!({ "mode": "NONE", "version": before["course"]["version"] });
     course.set(stale).await.expect_error(ErrorCode::VersionConflict);
     let wrong = json!({ "opensAt": "2026-12-02", "closesAt": "2026-12-01" });
-    course.set(wrong).await.expect_field_error("closesAt", ErrorCode::FieldValue);
+    let refused = course.set(wrong).await;
+    refused.expect_field_error("closesAt", ErrorCode::FieldValue);
+    let opening = json!("2026-12-02T00:00:00.000Z");
+    assert_eq!(refused.json()["errors"][0]["min"], opening);
 }
 
 #[tokio::test]

@@ -6,11 +6,16 @@ use axum::{
     response::IntoResponse,
 };
 use common::{
-    ApiError, Fields, FromFields, Input, flag, integer, phone, secret, text, text_or_empty,
+    ApiError, Fields, FromFields, Input, InvalidValue, flag, integer, phone, secret, text,
+    text_or_empty,
 };
 use domain::{Email, Instant, Line, Price};
 use futures_util::FutureExt;
 use serde_json::Value;
+
+fn price(literal: &str) -> Result<Price, InvalidValue> {
+    literal.parse().map_err(InvalidValue::of::<Price>)
+}
 
 /// One field of each kind that endpoints read, with a one-letter name.
 #[derive(Debug)]
@@ -18,11 +23,11 @@ struct Everything;
 
 impl FromFields<()> for Everything {
     fn from_fields(fields: &mut Fields, (): &()) -> Option<Self> {
-        let price = fields.exact_number::<Price>("p");
+        let price = fields.exact_number("p", price);
         let line = fields.nullable("l", text::<Line<20>>);
         let objects = fields.objects_or_texts("o", 3, Some("l"), |fields| {
             let line = fields.required("l", text::<Line<20>>);
-            let price = fields.exact_number::<Price>("p");
+            let price = fields.exact_number("p", price);
             let inner = fields.objects("o", 2, |fields| fields.optional("b", flag));
             line.and(price).and(inner)
         });

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{
     file::ContentType,
     question::{Question, QuestionContent, QuestionType},
-    registration::{DECIMALS, LONG_REPLY, MAX_NUMBER, SHORT_REPLY, YEARS},
+    registration::{DATES, DECIMALS, LONG_REPLY, MAX_NUMBER, SHORT_REPLY},
 };
 
 /// A question as responses show it.
@@ -91,8 +91,8 @@ impl AnswerLimits {
             QuestionType::Scale => numbers(1, 10, 0),
             QuestionType::Rating => numbers(1, 5, 0),
             QuestionType::Date => Self {
-                min: Some(Bound::Date(format!("{}-01-01", YEARS.start()))),
-                max: Some(Bound::Date(format!("{}-12-31", YEARS.end()))),
+                min: Some(Bound::Date(DATES.start().to_string())),
+                max: Some(Bound::Date(DATES.end().to_string())),
                 ..Self::default()
             },
             QuestionType::Time => formatted("time"),

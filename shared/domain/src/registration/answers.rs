@@ -1,8 +1,11 @@
 //! Answers to the questions of a course.
 
-use std::{collections::BTreeMap, ops::RangeInclusive};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::RangeInclusive,
+};
 
-use jiff::civil::{Date, Time};
+use jiff::civil::{Date, Time, date as day};
 use serde::{Deserialize, Serialize};
 use serde_json::{
     Value,
@@ -10,15 +13,16 @@ use serde_json::{
 };
 
 use crate::{
-    Constrained, Constraint, E164, Email, FileId, Line, Prose, QuestionId, Unit, ValueError,
+    Constrained, Constraint, E164, Email, FileId, Instant, Line, Prose, QuestionId, Unit,
+    ValueError,
     course::Language,
     is_blank, price,
     question::{OPTIONS, Question, QuestionType, RequiredQuestion, required},
     text::comparable,
 };
 
-/// Years that an answer to a question of type `DATE` can have.
-pub(crate) const YEARS: RangeInclusive<i16> = 1900..=2100;
+/// First and last answer to a question of type `DATE`.
+pub(crate) const DATES: RangeInclusive<Date> = day(1900, 1, 1)..=day(2100, 12, 31);
 /// Largest answer to a question of type `NUMBER`, and smallest without its sign.
 pub(crate) const MAX_NUMBER: i64 = 999_999_999_999;
 /// Most decimals of such an answer.
@@ -222,11 +226,18 @@ fn constraint(question: &Question) -> Constraint {
             ..Constraint::length(1, *OPTIONS.end(), Unit::Elements)
         },
         QuestionType::YesNo => bool::constraint(),
-        QuestionType::Number => Constraint::range(-(MAX_NUMBER as f64), MAX_NUMBER as f64),
-        QuestionType::Date => Constraint::format("date"),
+        QuestionType::Number => Constraint {
+            decimals: Some(DECIMALS),
+            ..Constraint::range(-(MAX_NUMBER as f64), MAX_NUMBER as f64)
+        },
+        QuestionType::Date => Constraint {
+            earliest: Some(Instant::start_of(*DATES.start())),
+            latest: Some(Instant::start_of(*DATES.end())),
+            ..Constraint::format("date")
+        },
         QuestionType::Time => Constraint::format("time"),
-        QuestionType::Scale => Constraint::range(1.0, 10.0),
-        QuestionType::Rating => Constraint::range(1.0, 5.0),
+        QuestionType::Scale => Constraint::whole(1, 10),
+        QuestionType::Rating => Constraint::whole(1, 5),
         QuestionType::Email => Email::constraint(),
         QuestionType::Phone => E164::constraint(),
         QuestionType::File => Constraint::format("uuid"),
@@ -296,8 +307,14 @@ fn options(question: &Question, value: &Value) -> Result<Value, ValueError> {
     let texts = texts.collect::<Result<Vec<String>, _>>()?;
     let options = question.wording.options.iter().flatten().map(Line::as_str);
     let found: Vec<&str> = options.filter(|option| texts.contains(&comparable(option))).collect();
-    // One that is unknown or stands twice leaves fewer.
-    if found.len() == texts.len() { Ok(found.into()) } else { Err(ValueError::Value) }
+    let distinct = texts.iter().collect::<BTreeSet<_>>().len();
+    if found.len() < distinct {
+        Err(ValueError::Value)
+    } else if distinct < texts.len() {
+        Err(ValueError::Repeated)
+    } else {
+        Ok(found.into())
+    }
 }
 
 /// A whole number from 1 to `max`.
@@ -331,7 +348,7 @@ fn date(text: &str) -> Result<String, ValueError> {
     let text = text.trim();
     let is_plain = text.len() == 10 && text.bytes().all(|one| one.is_ascii_digit() || one == b'-');
     let date = text.parse::<Date>().ok().filter(|_| is_plain).ok_or(ValueError::Format)?;
-    if YEARS.contains(&date.year()) { Ok(text.to_owned()) } else { Err(ValueError::Value) }
+    if DATES.contains(&date) { Ok(text.to_owned()) } else { Err(ValueError::Value) }
 }
 
 fn time(text: &str) -> Result<String, ValueError> {

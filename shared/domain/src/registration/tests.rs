@@ -46,7 +46,7 @@ fn answer_is_read_as_its_question_type_requires() {
         (SingleChoice, "\"E\u{301}te\u{301} \"", Ok("\"Été\"")),
         (Dropdown, r#""Automne""#, Err(ValueError::Value)),
         (MultipleChoice, r#"["Hiver","Été"]"#, Ok(r#"["Été","Hiver"]"#)),
-        (MultipleChoice, r#"["Hiver","Hiver"]"#, Err(ValueError::Value)),
+        (MultipleChoice, r#"["Hiver","Hiver"]"#, Err(ValueError::Repeated)),
         (MultipleChoice, r#""Hiver""#, Err(ValueError::Type)),
         (YesNo, "false", Ok("false")),
         (YesNo, r#""true""#, Err(ValueError::Type)),

@@ -1,6 +1,6 @@
-//! Constraints on field values, as data for error responses (`min`, `max`, `allowed`, `format`).
+//! Constraints on field values, as data for error responses (`min`, `max`, `decimals`, `allowed`, `format`).
 
-use crate::password;
+use crate::{Instant, password};
 
 /// Most code points of all valid values together: a response can have a hundred errors, and each lists them twice.
 const MAX_ALLOWED: usize = 1000;
@@ -14,6 +14,12 @@ pub struct Constraint {
     pub max: Option<f64>,
     /// What `min` and `max` count.
     pub unit: Unit,
+    /// The earliest and the latest date, or date and time.
+    pub earliest: Option<Instant>,
+    /// See [`earliest`](Self::earliest).
+    pub latest: Option<Instant>,
+    /// Most decimals of a number; zero for whole numbers.
+    pub decimals: Option<u32>,
     /// All valid values; empty if they cannot be listed, or not in 1,000 code points.
     pub allowed: Vec<String>,
     /// The name of the format, such as `email` or `date-time`.
@@ -27,12 +33,16 @@ pub struct Constraint {
 pub enum Hint {
     /// A calling code is written without `+`.
     CallingCode,
-    /// An amount has at most so many decimals.
-    Decimals(u32),
+    /// An end is not before its start.
+    End,
+    /// A person consents by the value `true`.
+    Consent,
     /// A name of a file has no slash.
     FileName,
     /// The length counts in the ASCII form of a label.
     AsciiForm,
+    /// No option is chosen twice.
+    Distinct,
 }
 
 /// What the bounds of a [`Constraint`] count.
@@ -60,6 +70,16 @@ impl Constraint {
     /// A number of `min` to `max`.
     pub fn range(min: f64, max: f64) -> Self {
         Self { min: Some(min), max: Some(max), ..Self::default() }
+    }
+
+    /// A whole number of `min` to `max`.
+    pub fn whole(min: u32, max: u32) -> Self {
+        Self { decimals: Some(0), ..Self::range(min.into(), max.into()) }
+    }
+
+    /// The time of an end that is not before `start`.
+    pub fn end_of(start: Instant) -> Self {
+        Self { earliest: Some(start), hint: Some(Hint::End), ..Instant::constraint() }
     }
 
     /// One of the values `allowed`, which are not listed if they have more than 1,000 code points.

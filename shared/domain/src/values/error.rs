@@ -16,6 +16,8 @@ pub enum ValueError {
     Format,
     /// Well formed, but outside the allowed values.
     Value,
+    /// An option that is chosen twice.
+    Repeated,
     /// Not a valid e-mail address; see [`Email`](crate::Email).
     Email,
     /// A password below the minimum length of the profile.

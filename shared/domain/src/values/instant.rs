@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use jiff::{
     SignedDuration, Timestamp,
-    civil::{DateTime, datetime},
+    civil::{Date, DateTime, Time, datetime},
     fmt::temporal::Pieces,
     tz::Offset,
 };
@@ -29,6 +29,12 @@ impl Instant {
     /// The instant `milliseconds` after 1970-01-01T00:00Z, clamped to the supported range.
     pub fn from_unix_milliseconds(milliseconds: i64) -> Self {
         Self(milliseconds.clamp(*BOUNDS.start(), *BOUNDS.end()))
+    }
+
+    /// Midnight UTC at the beginning of `date`.
+    pub fn start_of(date: Date) -> Self {
+        let time = date.to_datetime(Time::midnight()).duration_since(EPOCH);
+        Self::from_unix_milliseconds(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
     }
 
     /// Unix milliseconds.
@@ -58,6 +64,11 @@ impl Instant {
     /// The UTC date, such as `2026-11-20`.
     pub fn day(self) -> String {
         self.civil().strftime("%Y-%m-%d").to_string()
+    }
+
+    /// The UTC date as French writes it, such as `20/11/2026`.
+    pub fn french_day(self) -> String {
+        self.civil().strftime("%d/%m/%Y").to_string()
     }
 
     /// Date and time in UTC as calendars have it, to the second: `20261120T234612Z` (RFC 5545 §3.3.5).

@@ -11,6 +11,8 @@ use crate::ValueError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Price(u64);
 
+/// Most decimals that a national currency has.
+pub(crate) const DECIMALS: u32 = 3;
 /// Highest price, in thousandths.
 pub(crate) const MAX: u64 = 9_999_999_999_999;
 
@@ -20,7 +22,7 @@ impl FromStr for Price {
     /// Parses the literal of a JSON number without converting it to floating point. `Type` if it is not a number,
     /// `Format` for more than three decimals, `Value` below zero or above the maximum.
     fn from_str(literal: &str) -> Result<Self, ValueError> {
-        let (is_negative, thousandths) = scaled(literal, 3)?;
+        let (is_negative, thousandths) = scaled(literal, DECIMALS)?;
         if thousandths > MAX || is_negative && thousandths > 0 {
             return Err(ValueError::Value);
         }
@@ -61,7 +63,7 @@ pub(crate) fn scaled(literal: &str, decimals: u32) -> Result<(bool, u64), ValueE
 impl Price {
     /// Whether the price has at most `decimals` decimals.
     pub fn has_at_most(self, decimals: u32) -> bool {
-        self.0.is_multiple_of(10_u64.pow(3_u32.saturating_sub(decimals)))
+        self.0.is_multiple_of(10_u64.pow(DECIMALS.saturating_sub(decimals)))
     }
 }
 
