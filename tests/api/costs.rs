@@ -410,6 +410,14 @@ async fn courses(world: &World, costs: &mut Answers) {
     for (route, target) in [
         ("GET /courses/committee", "/courses/committee?state=PUBLISHED"),
         ("GET /courses/search-all", "/courses/search-all"),
+        (
+            "GET /courses/search-all?include=availability",
+            "/courses/search-all?include=availability",
+        ),
+        (
+            "GET /courses/committee?include=availability",
+            "/courses/committee?state=PUBLISHED&include=availability",
+        ),
         ("GET /courses/search-all?q=", "/courses/search-all?q=securite+ateliers"),
     ] {
         costs.record(route, &admin.get(target).await);

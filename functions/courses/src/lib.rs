@@ -6,6 +6,7 @@ mod committee;
 mod content;
 mod copy;
 mod create;
+mod listed;
 mod publish;
 mod question;
 mod questions;

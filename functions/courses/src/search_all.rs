@@ -3,10 +3,16 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use common::{ApiResult, ErrorCode, Filtered, InvalidValue, Listed, SignedIn, input, ok, text};
-use domain::{Constraint, Prose, Unit, Word, course::CourseSummary, words};
+use common::{
+    ApiResult, ErrorCode, Filtered, InvalidValue, Listed, Now, SignedIn, choice, input, ok, text,
+};
+use domain::{
+    Constraint, Prose, Unit, Word,
+    course::{CourseSummary, Include},
+    words,
+};
 
-use crate::Courses;
+use crate::{Courses, listed::ListedCourse};
 
 /// The most distinct words of a search.
 const MAX_WORDS: usize = 5;
@@ -15,6 +21,7 @@ input! {
     pub(crate) struct SearchQuery {
         /// `None` lists all published courses.
         words: Option<Vec<Word>> = nullable("q", |value| search_words(text(value)?)),
+        include: Option<Include> = nullable("include", choice),
     }
 }
 
@@ -36,14 +43,16 @@ fn search_words(text: Prose<200>) -> Result<Vec<Word>, InvalidValue> {
 /// the limit before the last one.
 pub(crate) async fn search(
     State(courses): State<Courses>,
-    _: SignedIn,
+    Now(now): Now,
+    person: SignedIn,
     Filtered(paging, request): Filtered<SearchQuery>,
-) -> ApiResult<Listed<CourseSummary>> {
+) -> ApiResult<Listed<ListedCourse<CourseSummary>>> {
     let list = paging.open(&courses.cursors, &request.words)?;
     let (position, limit) = (list.position(), list.limit);
     let page = match request.words {
         None => courses.store.published(position, limit).await?,
         Some(words) => courses.store.search(&words, position, limit).await?,
     };
+    let page = courses.listed(page, request.include, &person, now).await?;
     ok(list.listed("courses", page)?)
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use axum::extract::State;
 use common::{
     ActiveMember, ApiError, ApiResult, ErrorCode, FieldError, Input, InvalidValue, Message, Now,
-    Path, SignedIn, course_rights::visible, flag, input, success, text,
+    Path, SignedIn, availability::require_audience, course_rights::visible, flag, input, success,
+    text,
 };
 use data_encoding::HEXLOWER;
 use domain::{
@@ -26,7 +27,6 @@ use crate::{
     Registrations,
     access::{VisibleRegistration, reader},
     answers::{SubmittedAnswers, submitted_answers},
-    availability::require_audience,
     moving::Move,
     view::RegistrationResponse,
 };
@@ -106,7 +106,7 @@ impl Registrations {
         let mut full = self.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
         full.course = visible(Some(full.course), person)?;
         let (course, questions) = full.into_terms();
-        require_audience(&course, person)?;
+        require_audience(&course.course.summary, &course.settings, person)?;
         let is_open = self.is_open(course.course.summary.committee_id, person).await?;
         Ok(Attempt { person, standing, course, questions, is_open })
     }

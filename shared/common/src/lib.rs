@@ -8,6 +8,7 @@
 //! Handlers and extractors return [`ApiError`]. Errors of the store or of cryptography become 500 or 503 with their
 //! cause in the log, conflicting updates 409; `# Errors` sections list only what comes in addition.
 
+pub mod availability;
 mod caller;
 mod client;
 mod codes;

@@ -1,12 +1,15 @@
 //! Committees: their items and their alphabetical list.
 
+use std::collections::HashMap;
+
 use domain::{CommitteeId, Instant, committee::Committee, times::SWEEP_DELAY, user::User};
+use futures_util::future::try_join_all;
 use serde::Deserialize;
 
 use crate::{
     Page, Part, Store, StoreError, Transaction,
-    keys::{self, DueList},
-    table::{ListedItem, Order, due, text},
+    keys::{self, DueList, Key},
+    table::{ListedItem, MAX_KEYS, Order, due, text},
     write::Write,
 };
 
@@ -26,6 +29,22 @@ impl Store {
     /// So a request that began before the committee was closed may still take effect, and none that begins afterwards.
     pub async fn committee(&self, id: CommitteeId) -> Result<Option<Committee>, StoreError> {
         self.card(&keys::committee(id)).await
+    }
+
+    /// The committees `ids`, which are different, active or not, by id; eventually consistent. One request for each hundred,
+    /// all at once.
+    pub async fn committees_by_id(
+        &self,
+        ids: &[CommitteeId],
+    ) -> Result<HashMap<CommitteeId, Committee>, StoreError> {
+        let batches = ids.chunks(MAX_KEYS).map(async |ids| {
+            let keys: Vec<Key> = ids.iter().map(|id| keys::committee(*id)).collect();
+            let found: Result<Vec<ListedItem<Committee>>, StoreError> =
+                self.get_many(&keys, "card").await;
+            found
+        });
+        let found = try_join_all(batches).await?.into_iter().flatten();
+        Ok(found.map(|item| (item.card.committee_id, item.card)).collect())
     }
 
     /// The committee of `user`: `read`, which is the one with the id `expected`, or another one, which is read.

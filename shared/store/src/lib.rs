@@ -65,7 +65,7 @@ pub use messages::{
     sms_lists::Senders,
 };
 pub use registrations::{
-    FullRegistration, Reactivation, SeatRule, Standing, answers_fit,
+    FullRegistration, Reactivation, RegistrationTerms, SeatRule, Standing, answers_fit,
     lists::{RegistrationOrder, Waiting},
 };
 pub use releases::ReleaseCheck;

@@ -15,11 +15,17 @@ pub(crate) mod lists;
 mod registered;
 mod seats;
 
+use std::collections::HashMap;
+
 use domain::{
     CourseId, UserId,
-    registration::{Answer, Registration, RegistrationState::Waitlisted, Seats},
+    registration::{
+        Answer, Registration, RegistrationCard, RegistrationSettings, RegistrationState,
+        RegistrationState::Waitlisted, Seats,
+    },
     user::User,
 };
+use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
 pub use self::{registered::Reactivation, seats::SeatRule};
@@ -27,9 +33,10 @@ use self::{registered::Registered, seats::seats_moved};
 use crate::{
     Part, Store, StoreError, Transaction,
     accounts::users::unless_erased,
+    courses::questions::stored_settings,
     keys::{self, IndexKey, Key},
     retry::Retries,
-    table::{Item, card, read},
+    table::{Item, MAX_KEYS, card, read},
     write::Write,
 };
 
@@ -69,6 +76,17 @@ pub struct FullRegistration {
     pub answers_version: u64,
     /// The account, which may be erased.
     pub user: User,
+}
+
+/// What the availability of a course depends on, beside the course itself.
+#[derive(Debug, Clone, Default)]
+pub struct RegistrationTerms {
+    /// The settings of its registrations.
+    pub settings: RegistrationSettings,
+    /// Its seats.
+    pub seats: Seats,
+    /// The state of the reader's own registration.
+    pub own: Option<RegistrationState>,
 }
 
 /// What decides whether a person can register for a course.
@@ -131,6 +149,37 @@ impl Store {
             own: full(registration, answers, Some(user.clone()))?,
             active: registered.courses.len() as u64,
         })
+    }
+
+    /// What the availability of each of `courses`, which are different, depends on, for a reader who may be the account
+    /// `reader`; one request for each 33 or, without a reader, 50 courses, all at once.
+    pub async fn registration_terms(
+        &self,
+        courses: &[CourseId],
+        reader: Option<UserId>,
+    ) -> Result<HashMap<CourseId, RegistrationTerms>, StoreError> {
+        let keys_of = |course: CourseId| {
+            let own = reader.map(|user| keys::registration(course, user));
+            [Some(keys::registration_settings(course)), Some(keys::seats(course)), own]
+                .into_iter()
+                .flatten()
+        };
+        let keys_each = if reader.is_some() { 3 } else { 2 };
+        let batches = courses.chunks(MAX_KEYS / keys_each).map(async |courses| {
+            let keys: Vec<Key> = courses.iter().copied().flat_map(keys_of).collect();
+            let mut items = self.get_all(&keys).await?.into_iter();
+            let mut terms = Vec::new();
+            for course in courses {
+                let settings = stored_settings(items.next().flatten())?;
+                let seats = read(items.next().flatten())?.unwrap_or_default();
+                let own = if reader.is_some() { items.next().flatten() } else { None };
+                let own: Option<RegistrationCard> = card(own)?;
+                let own = own.map(|card| card.state);
+                terms.push((*course, RegistrationTerms { settings, seats, own }));
+            }
+            Ok::<_, StoreError>(terms)
+        });
+        Ok(try_join_all(batches).await?.into_iter().flatten().collect())
     }
 
     /// The registration of `user` for `course` with its answers.

@@ -39,7 +39,7 @@ async fn newest_published_first_without_description_and_contact() {
         unverified.get("/courses/search-all?courseTitle=x&region=y&price=z").await.expect_ok();
     assert_eq!(titles(&page), expected);
     let fields: Vec<&String> = page["courses"][0].as_object().unwrap().keys().collect();
-    assert_eq!(fields.len(), 21);
+    assert_eq!(fields.len(), 22);
     assert!(
         ["description", "contactPerson", "contactPhone", "contactEmail"]
             .iter()
@@ -359,5 +359,37 @@ async fn title_changed_while_it_is_indexed_is_found() {
     for (word, count) in [("forge", 1), ("soudure", 0)] {
         let found = trainer.get(&format!("/courses/search-all?q={word}")).await.expect_ok();
         assert_eq!(found["courses"].as_array().unwrap().len(), count, "{word}");
+    }
+}
+
+#[tokio::test]
+async fn course_in_a_list_names_its_committee() {
+    let (world, trainer) = World::with_person(Profile::Trainer).await;
+    let elsewhere = world.another_committee("Sfax", true).await;
+    let outsider = world.person(NewPerson::with(Profile::Trainer).of(elsewhere)).await;
+    published(&trainer, "Soudure").await;
+    published(&outsider, "Brasage").await;
+    for path in ["/courses/search-all", "/courses/committee"] {
+        for course in trainer.get(path).await.expect_ok()["courses"].as_array().unwrap() {
+            let id = course["committeeID"].as_str().unwrap().parse().unwrap();
+            let stored = world.setup().store.committee(id).await.unwrap().unwrap();
+            let names = json!({
+                "committeeID": id, "nameArabe": stored.name_arabe, "nameLatin": stored.name_latin,
+            });
+            assert_eq!(course["committee"], names);
+            assert!(course.get("availability").is_none(), "not asked for");
+        }
+    }
+}
+
+#[tokio::test]
+async fn include_of_anything_but_availability_returns_400() {
+    let (_, trainer) = World::with_person(Profile::Trainer).await;
+    for list in ["search-all", "committee"] {
+        for include in ["answers", "availability,answers", "AVAILABILITY"] {
+            let answer = trainer.get(&format!("/courses/{list}?include={include}")).await;
+            answer.expect_field_error("include", ErrorCode::FieldValue);
+        }
+        trainer.get(&format!("/courses/{list}?include=")).await.expect_ok();
     }
 }

@@ -39,6 +39,10 @@ impl Course {
 
     pub(crate) async fn in_world(world: World, settings: Value) -> Self {
         let trainer = world.person(Profile::Trainer).await;
+        Self::of(trainer, world, settings).await
+    }
+
+    pub(crate) async fn of(trainer: Person, world: World, settings: Value) -> Self {
         let start = world.clock().now().after(DAY * 10);
         let course = json!({
             "courseTitle": "Premiers secours", "description": "Les gestes qui sauvent, en trois jours.",

@@ -68,3 +68,26 @@ impl From<Committee> for PublicCommittee {
         Self { committee_id, name_arabe, name_latin, r#type, region, city }
     }
 }
+
+/// What lists of courses show of a committee.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommitteeNames {
+    /// The committee's identifier.
+    #[serde(rename = "committeeID")]
+    pub committee_id: CommitteeId,
+    /// Name in Arabic.
+    pub name_arabe: Line<200>,
+    /// Name in Latin script.
+    pub name_latin: Line<200>,
+}
+
+impl From<&Committee> for CommitteeNames {
+    fn from(committee: &Committee) -> Self {
+        Self {
+            committee_id: committee.committee_id,
+            name_arabe: committee.name_arabe.clone(),
+            name_latin: committee.name_latin.clone(),
+        }
+    }
+}

@@ -48,6 +48,14 @@ choice! {
     }
 }
 
+choice! {
+    /// What clients can ask for in lists of courses.
+    Include {
+        /// Whether they can register.
+        Availability "availability"
+    }
+}
+
 /// A language: two upper-case letters, such as `FR` (ISO 639-1, whose list is not checked).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -228,6 +236,18 @@ impl CourseSummary {
             }
         }
         distinct
+    }
+}
+
+impl AsRef<Self> for CourseSummary {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+impl AsRef<CourseSummary> for Course {
+    fn as_ref(&self) -> &CourseSummary {
+        &self.summary
     }
 }
 

@@ -137,6 +137,12 @@ impl FullCourse {
     }
 }
 
+/// The settings in `item`; the defaults if there is none.
+pub(crate) fn stored_settings(item: Option<Item>) -> Result<RegistrationSettings, StoreError> {
+    let stored: Option<StoredSettings> = read(item)?;
+    Ok(stored.unwrap_or_default().settings)
+}
+
 fn keys_of_terms(id: CourseId) -> [Key; 2] {
     [keys::course(id), keys::registration_settings(id)]
 }
