@@ -84,6 +84,7 @@ impl Content {
             committee_id: author.committee_id,
             content,
             state: CourseState::Draft,
+            cancelled_at: None,
             version: 1,
             question_count: 0,
             created_by: author.user_id,

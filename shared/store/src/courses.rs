@@ -158,7 +158,7 @@ fn index_attributes(course: &CourseSummary) -> Item {
 /// Whether `after` has other search words than `before`.
 fn has_other_words(before: &CourseSummary, after: &CourseSummary) -> bool {
     let words = |course: &CourseSummary| {
-        if course.state == CourseState::Published { course.words() } else { Vec::new() }
+        if course.is_announced() { course.words() } else { Vec::new() }
     };
     words(before) != words(after)
 }

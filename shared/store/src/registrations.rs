@@ -13,7 +13,7 @@
 
 pub(crate) mod lists;
 mod registered;
-mod seats;
+pub(crate) mod seats;
 
 use std::collections::HashMap;
 

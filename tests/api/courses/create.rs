@@ -13,7 +13,7 @@ async fn new_course_is_a_draft_of_its_author_with_all_fields() {
         "courseID": course["courseID"], "committeeID": world.committee(), "courseTitle": "Soudure", "courseSubTitle": null,
         "description": null, "price": null, "currency": "TND", "location": null, "courseType": null, "sectionOfMatter": null,
         "language": "FR", "region": null, "city": null, "contactPerson": null, "contactPhone": null, "contactEmail": null,
-        "startAt": null, "endAt": null, "state": "DRAFT", "version": 1, "questionCount": 0, "createdBy": trainer.user().user_id,
+        "startAt": null, "endAt": null, "state": "DRAFT", "cancelledAt": null, "version": 1, "questionCount": 0, "createdBy": trainer.user().user_id,
         "createdAt": course["createdAt"], "updatedAt": course["createdAt"], "publishedAt": null,
     });
     assert_eq!(course, expected);

@@ -39,7 +39,7 @@ async fn newest_published_first_without_description_and_contact() {
         unverified.get("/courses/search-all?courseTitle=x&region=y&price=z").await.expect_ok();
     assert_eq!(titles(&page), expected);
     let fields: Vec<&String> = page["courses"][0].as_object().unwrap().keys().collect();
-    assert_eq!(fields.len(), 22);
+    assert_eq!(fields.len(), 23);
     assert!(
         ["description", "contactPerson", "contactPhone", "contactEmail"]
             .iter()

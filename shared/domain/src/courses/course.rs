@@ -168,6 +168,8 @@ pub struct CourseSummary {
     pub content: CourseContent,
     /// CourseState.
     pub state: CourseState,
+    /// When the course was cancelled.
+    pub cancelled_at: Option<Instant>,
     /// Number of changes, including those of the questions; guards concurrent updates.
     pub version: u64,
     /// Number of questions.
@@ -221,6 +223,11 @@ impl Deref for CourseSummary {
 }
 
 impl CourseSummary {
+    /// Whether lists for everybody contain the course: it is published and not cancelled.
+    pub fn is_announced(&self) -> bool {
+        self.state == CourseState::Published && self.cancelled_at.is_none()
+    }
+
     /// The search words of the course: the distinct words of title, city, section and subtitle.
     pub fn words(&self) -> Vec<Word> {
         let texts = [
@@ -317,6 +324,7 @@ impl Course {
             course_id,
             content,
             state: CourseState::Draft,
+            cancelled_at: None,
             version: 1,
             created_by: author,
             created_at: now,

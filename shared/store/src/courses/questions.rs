@@ -8,6 +8,7 @@ use domain::{
     course::{Course, CourseSummary},
     question::{MAX_QUESTIONS, MOST_BYTES, Question, RequiredQuestion, required},
     registration::RegistrationSettings,
+    times::SWEEP_DELAY,
 };
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,7 @@ use crate::{
     Part, Store, StoreError, Transaction,
     courses::{Stored, course_put, course_update},
     keys::{self, Key},
+    registrations::seats::with_due,
     table::{Item, MAX_KEYS, read},
     write::Write,
 };
@@ -218,7 +220,17 @@ impl Transaction {
         settings: &RegistrationSettings,
         now: Instant,
     ) {
-        self.update(Part::Course, raised(before, "registrationVersion = :next", now));
+        let update = match settings.cancelled_at {
+            Some(cancelled_at) if before.cancelled_at.is_none() => {
+                let also = format!(
+                    "registrationVersion = :next, card.cancelledAt = :cancelled, {UNLISTED}"
+                );
+                let update = with_due(raised(before, &also, now), now.after(SWEEP_DELAY));
+                update.value(":cancelled", &cancelled_at)
+            }
+            _ => raised(before, "registrationVersion = :next", now),
+        };
+        self.update(Part::Course, update);
         let stored = StoredSettings { version: before.version + 1, settings: settings.clone() };
         let key = keys::registration_settings(before.course_id);
         self.put(Part::Other, key.holding(&stored));
@@ -230,8 +242,12 @@ impl Transaction {
     }
 }
 
+/// The end of an update after which a course is in no list for everybody, and the worker removes its search entries.
+const UNLISTED: &str =
+    "duePk = :list, dueAt = :due, requestId = :request REMOVE overviewPk, overviewSk";
+
 /// An update that raises the version of the course `before` unless it has changed, and also sets `also`, in which `:next`
-/// is the next version.
+/// is the next version, and which ends the update.
 fn raised(before: &CourseSummary, also: &str, now: Instant) -> Write {
     let after = CourseSummary { updated_at: now.max(before.updated_at), ..before.clone() };
     course_update(before.course_id, "card.version = :before")

@@ -159,10 +159,14 @@ pub(crate) fn authored_index_key(course: &CourseSummary) -> IndexKey {
     courses_by(course.created_by, course.state).at(change_of(course))
 }
 
-/// `None` while the course is not published.
+/// `None` while the course is not announced.
 pub(crate) fn published_index_key(course: &CourseSummary) -> Option<IndexKey> {
-    let published_at = course.published_at.filter(|_| course.state == CourseState::Published)?;
-    Some(published_courses().at(format!("{published_at}#{}", course.course_id)))
+    course.is_announced().then(|| published_courses().at(publication_of(course)))
+}
+
+pub(crate) fn publication_of(course: &CourseSummary) -> String {
+    let published_at = course.published_at.unwrap_or(course.created_at);
+    format!("{published_at}#{}", course.course_id)
 }
 
 pub(crate) fn change_of(course: &CourseSummary) -> String {

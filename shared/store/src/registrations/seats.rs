@@ -193,7 +193,7 @@ impl Transaction {
 }
 
 /// Sets `:list`, `:due` and `:request`, which make an item of a course due at `due`.
-fn with_due(update: Write, due: Instant) -> Write {
+pub(crate) fn with_due(update: Write, due: Instant) -> Write {
     let update = update.text(":list", DueList::Courses.name()).text(":request", &request_id());
     update.number(":due", due.unix_milliseconds())
 }
