@@ -117,9 +117,10 @@ impl FromStr for Currency {
 
 impl Currency {
     /// The number of decimals of its minor unit: TND 3, EUR 2, JPY 0.
-    pub fn decimals(&self) -> u32 {
+    pub fn decimals(&self) -> u8 {
         let currency = iso_currency::Currency::from_code(&self.0);
-        currency.and_then(iso_currency::Currency::exponent).map_or(2, u32::from)
+        let exponent = currency.and_then(iso_currency::Currency::exponent);
+        exponent.and_then(|exponent| exponent.try_into().ok()).unwrap_or(2)
     }
 }
 

@@ -39,7 +39,7 @@ struct AnswerLimits {
     max: Option<Bound>,
     /// Most decimals of a number.
     #[serde(skip_serializing_if = "Option::is_none")]
-    decimals: Option<u32>,
+    decimals: Option<u8>,
     /// Fewest options.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_items: Option<usize>,

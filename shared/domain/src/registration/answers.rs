@@ -26,7 +26,7 @@ pub(crate) const DATES: RangeInclusive<Date> = day(1900, 1, 1)..=day(2100, 12, 3
 /// Largest answer to a question of type `NUMBER`, and smallest without its sign.
 pub(crate) const MAX_NUMBER: i64 = 999_999_999_999;
 /// Most decimals of such an answer.
-pub(crate) const DECIMALS: u32 = 6;
+pub(crate) const DECIMALS: u8 = 6;
 /// Most code points of an answer to a question of type `SHORT_REPLY`.
 pub(crate) const SHORT_REPLY: usize = 500;
 /// Most code points of an answer to a question of type `LONG_REPLY`.
@@ -333,7 +333,7 @@ fn number(value: &Value, literal: &str) -> Result<Box<RawValue>, ValueError> {
         return Err(ValueError::Type);
     }
     let (is_negative, millionths) = price::scaled(literal, DECIMALS)?;
-    let unit = 10_u64.pow(DECIMALS);
+    let unit = 10_u64.pow(DECIMALS.into());
     if millionths > MAX_NUMBER.unsigned_abs() * unit {
         return Err(ValueError::Value);
     }

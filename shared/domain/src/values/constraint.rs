@@ -19,7 +19,7 @@ pub struct Constraint {
     /// See [`earliest`](Self::earliest).
     pub latest: Option<Instant>,
     /// Most decimals of a number; zero for whole numbers.
-    pub decimals: Option<u32>,
+    pub decimals: Option<u8>,
     /// All valid values; empty if they cannot be listed, or not in 1,000 code points.
     pub allowed: Vec<String>,
     /// The name of the format, such as `email` or `date-time`.

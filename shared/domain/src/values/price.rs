@@ -12,7 +12,7 @@ use crate::ValueError;
 pub struct Price(u64);
 
 /// Most decimals that a national currency has.
-pub(crate) const DECIMALS: u32 = 3;
+pub(crate) const DECIMALS: u8 = 3;
 /// Highest price, in thousandths.
 pub(crate) const MAX: u64 = 9_999_999_999_999;
 
@@ -32,7 +32,7 @@ impl FromStr for Price {
 
 /// Whether the literal of a JSON number has a minus, and its absolute value times 10^`decimals`. `Type` if it is not a
 /// number, `Format` for more decimals, `Value` for a number that is too large.
-pub(crate) fn scaled(literal: &str, decimals: u32) -> Result<(bool, u64), ValueError> {
+pub(crate) fn scaled(literal: &str, decimals: u8) -> Result<(bool, u64), ValueError> {
     let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, "0"));
     let (is_negative, mantissa) =
         mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
@@ -62,8 +62,8 @@ pub(crate) fn scaled(literal: &str, decimals: u32) -> Result<(bool, u64), ValueE
 
 impl Price {
     /// Whether the price has at most `decimals` decimals.
-    pub fn has_at_most(self, decimals: u32) -> bool {
-        self.0.is_multiple_of(10_u64.pow(DECIMALS.saturating_sub(decimals)))
+    pub fn has_at_most(self, decimals: u8) -> bool {
+        self.0.is_multiple_of(10_u64.pow(DECIMALS.saturating_sub(decimals).into()))
     }
 }
 
