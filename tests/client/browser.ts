@@ -5,12 +5,15 @@ import { readFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { type Browser, chromium, type Page } from "playwright-core"
+import type { checkHelpers } from "./helpers.js"
 import { check, type walk, type World } from "./walk.js"
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>Another origin</title>
-<script type="importmap">{ "imports": { "openapi-fetch": "/openapi-fetch.js" } }</script>`
+<script type="importmap">{ "imports": { "openapi-fetch": "/openapi-fetch.js", "halqa-client": "/halqa-client.js" } }</script>`
 const SCRIPTS: Record<string, string> = {
 	"/walk.js": "out/walk.js",
+	"/helpers.js": "out/helpers.js",
+	"/halqa-client.js": "node_modules/halqa-client/index.js",
 	"/openapi-fetch.js": "node_modules/openapi-fetch/dist/index.mjs",
 }
 
@@ -26,10 +29,12 @@ async function walkFromAnotherOrigin(browser: Browser, { base, email, password, 
 	await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
 	const steps = await page.evaluate(
 		async ([base, email, password]) => {
-			const script = "/walk.js"
+			const [script, other] = ["/walk.js", "/helpers.js"]
 			const { walk: walkHere } = (await import(script)) as { walk: typeof walk }
+			const { checkHelpers: checkHere } = (await import(other)) as { checkHelpers: typeof checkHelpers }
 			const { mails } = globalThis as unknown as Pick<World, "mails">
-			return walkHere({ base, email, password, mails })
+			const world = { base, email, password, mails }
+			return [...(await walkHere(world)), ...(await checkHere(world))]
 		},
 		[base, email, password] as const,
 	)

@@ -1,7 +1,7 @@
 // Runs the scenario in Node, then in Chromium.
 
-import { halqa } from "halqa-client"
 import { inChromium } from "./browser.js"
+import { checkHelpers } from "./helpers.js"
 import { check, type Mail, walk } from "./walk.js"
 
 const [base = "", email = "", password = ""] = process.argv.slice(2)
@@ -12,8 +12,6 @@ async function mails(): Promise<Mail[]> {
 	return (await answer.json()) as Mail[]
 }
 
-const { data } = await halqa(`${base}/api/v1`).GET("/committees")
-check(data?.committees.length, "the packaged client lists the committees")
 const world = { base, email, password, mails }
-for (const step of await walk(world)) console.log(`Node: ${step}`)
+for (const step of [...(await walk(world)), ...(await checkHelpers(world))]) console.log(`Node: ${step}`)
 await inChromium(world)

@@ -1,5 +1,5 @@
 """Uses the Python package of infra/bin/clients. Its models refuse what the
-document does not allow: a missing field, a wrong type, an unknown enum value. walk.ts has the whole scenario.
+document does not allow: a missing field, a wrong type. walk.ts has the whole scenario.
 
     python walk.py URL EMAIL PASSWORD        EMAIL, PASSWORD: of a super admin
 """
@@ -23,7 +23,7 @@ from halqa_client.models import (
     AvatarForm,
     ContentType,
     CourseCreation,
-    CourseCreationCourseTypeType1,
+    CourseType,
     FileCreation,
     Login,
     QuestionCreation,
@@ -66,7 +66,7 @@ check(invalid.parsed.errors[0].field == "courseTitle", "an invalid field is name
 creation = CourseCreation(
     course_title=f"Secourisme {uuid.uuid4().hex}",
     description="Deux journées pour apprendre à protéger, alerter et secourir.",
-    course_type=CourseCreationCourseTypeType1.ONLINE,
+    course_type=CourseType.ONLINE,
     section_of_matter="Secourisme",
     contact_email="formation@example.org",
     price=45.5,

@@ -1,7 +1,7 @@
 //! The examples of responses in the OpenAPI document. Those of errors follow from the table of codes; those of successes are
 //! answers of the service with the demonstration data.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use common::ErrorCode;
 use domain::Language;
@@ -17,6 +17,21 @@ const ANSWERS: &str = include_str!("../../api/examples.json");
 
 /// How long the examples of 429 say to wait.
 const EXAMPLE_WAIT: Duration = Duration::from_secs(42);
+
+/// The keyword of enums that can become longer, which clients must expect
+/// (<https://opensource.zalando.com/restful-api-guidelines/#112>).
+const OPEN_ENUM: &str = "x-extensible-enum";
+
+/// The codes of all operations whose fields can be invalid.
+const OF_FIELDS: [ErrorCode; 7] = [
+    ErrorCode::InvalidJson,
+    ErrorCode::Validation,
+    ErrorCode::FieldRequired,
+    ErrorCode::FieldType,
+    ErrorCode::FieldLength,
+    ErrorCode::FieldFormat,
+    ErrorCode::FieldValue,
+];
 
 /// What an error response can be: an entry of `x-errors`, under its code. Text alone is the summary.
 #[derive(Default, Deserialize)]
@@ -51,15 +66,20 @@ pub(crate) fn answers() -> Result<Mapping, LocalError> {
         .map_err(|error| LocalError::new(format!("examples.json is malformed: {error}.")))
 }
 
-/// Replaces `x-errors` of `response` by examples, with the schema `ErrorResponse` unless the response has one.
+/// Replaces `x-errors` of `response` by examples. Unless the response has a schema, it gets that with the name `schema`, which
+/// is returned: `base` with those codes alone.
 ///
 /// # Errors
 /// When an entry is malformed or its code unknown.
-pub(crate) fn add_errors(response: &mut Mapping) -> Result<(), LocalError> {
-    let Some(errors) = response.shift_remove("x-errors") else { return Ok(()) };
+pub(crate) fn add_errors(
+    response: &mut Mapping,
+    schema: &str,
+    base: &Yaml,
+) -> Result<Option<Yaml>, LocalError> {
+    let Some(errors) = response.shift_remove("x-errors") else { return Ok(None) };
     let malformed =
         |error: serde_yaml_ng::Error| LocalError::new(format!("x-errors is malformed: {error}."));
-    let mut examples = Mapping::new();
+    let (mut examples, mut has_fields) = (Mapping::new(), false);
     for (code, example) in from_value::<Mapping>(errors).map_err(malformed)? {
         let example = match example {
             Yaml::Null => ErrorExample::default(),
@@ -68,6 +88,8 @@ pub(crate) fn add_errors(response: &mut Mapping) -> Result<(), LocalError> {
             }
             whole => from_value(whole).map_err(malformed)?,
         };
+        has_fields |=
+            !example.fields.is_empty() && known(&code)?.status() == StatusCode::BAD_REQUEST;
         let mut shown = Mapping::new();
         if let Some(summary) = &example.summary {
             shown.insert("summary".into(), summary.clone().into());
@@ -75,17 +97,39 @@ pub(crate) fn add_errors(response: &mut Mapping) -> Result<(), LocalError> {
         shown.insert("value".into(), to_value(body(&code, example)?).map_err(malformed)?);
         examples.insert(code, shown.into());
     }
-    let content =
-        "content: { application/json: { schema: { $ref: '#/components/schemas/ErrorResponse' } } }";
-    for (name, content) in from_str::<Mapping>(content).map_err(malformed)? {
-        response.entry(name).or_insert(content);
+    let mut codes: Vec<Yaml> = examples.keys().cloned().collect();
+    if has_fields {
+        codes.extend(OF_FIELDS.map(|code| Yaml::from(code.code())));
+        let mut seen = HashSet::new();
+        codes.retain(|code| seen.insert(code.clone()));
+    }
+    let mut own = None;
+    if !response.contains_key("content") {
+        let content = format!(
+            "{{ application/json: {{ schema: {{ $ref: '#/components/schemas/{schema}' }} }} }}"
+        );
+        response.insert("content".into(), from_str(&content).map_err(malformed)?);
+        own = Some(with_codes(base, codes));
     }
     if let Some(Yaml::Mapping(media)) =
         response.get_mut("content").and_then(|content| content.get_mut("application/json"))
     {
         media.insert("examples".into(), examples.into());
     }
-    Ok(())
+    Ok(own)
+}
+
+/// The schema `base` of an error, whose code is one of `codes`, or another: an operation can get more.
+fn with_codes(base: &Yaml, codes: Vec<Yaml>) -> Yaml {
+    let mut schema = base.clone();
+    let code = ["properties", "message", "properties", "RESPONSE_CODE"]
+        .into_iter()
+        .try_fold(&mut schema, |part, name| part.get_mut(name));
+    if let Some(code) = code {
+        let listed = [("type".into(), "string".into()), (OPEN_ENUM.into(), codes.into())];
+        *code = Mapping::from_iter(listed).into();
+    }
+    schema
 }
 
 fn body(code: &Yaml, example: ErrorExample) -> Result<Body, LocalError> {

@@ -54,11 +54,20 @@ pub fn document() -> Result<Document, LocalError> {
     extend_all(document.components.entry("schemas".to_owned()).or_default())?;
     let headers = document.fields.shift_remove("x-headers").unwrap_or_default();
     let answers = examples::answers()?;
-    let shared = document.components.get_mut("responses");
-    for response in
-        shared.into_iter().flat_map(Mapping::values_mut).filter_map(Yaml::as_mapping_mut)
-    {
-        complete(response, &headers)?;
+    let base = document.components.get("schemas").and_then(|all| all.get("ErrorResponse"));
+    let base = base.cloned().unwrap_or_default();
+    let mut schemas = Mapping::new();
+    let mut complete = |name: &str, response: &mut Mapping| {
+        let schema = format!("{name}Response");
+        if let Some(own) = complete(response, &headers, &schema, &base)? {
+            schemas.insert(schema.into(), own);
+        }
+        Ok::<_, LocalError>(())
+    };
+    for (name, response) in document.components.entry("responses".to_owned()).or_default() {
+        if let (Some(name), Yaml::Mapping(response)) = (name.as_str(), response) {
+            complete(name, response)?;
+        }
     }
     let items = document.paths.values_mut().filter_map(Yaml::as_mapping_mut);
     for operation in items.flat_map(Mapping::values_mut) {
@@ -68,19 +77,26 @@ pub fn document() -> Result<Document, LocalError> {
             let (Some(status), Yaml::Mapping(response)) = (status.as_str(), response) else {
                 continue;
             };
-            complete(response, &headers)?;
+            complete(&format!("{id}{status}"), response)?;
             examples::add_answers(&id, status, response, &answers);
         }
     }
+    document.components.entry("schemas".to_owned()).or_default().extend(schemas);
     Ok(document)
 }
 
-/// Adds to `response` the examples of its errors and, unless it names them itself, `headers`.
-fn complete(response: &mut Mapping, headers: &Yaml) -> Result<(), LocalError> {
+/// Adds to `response` the examples of its errors and, unless it names them itself, `headers`. Returns the schema that it refers
+/// to as `schema`, if it has errors: `base` with their codes.
+fn complete(
+    response: &mut Mapping,
+    headers: &Yaml,
+    schema: &str,
+    base: &Yaml,
+) -> Result<Option<Yaml>, LocalError> {
     if response.contains_key("$ref") {
-        return Ok(());
+        return Ok(None);
     }
-    examples::add_errors(response)?;
+    let errors = examples::add_errors(response, schema, base)?;
     let is_limited = response.shift_remove("x-unlimited").is_none();
     let groups = ["all"].into_iter().chain(is_limited.then_some("limited"));
     let groups = groups.filter_map(|group| headers.get(group)?.as_mapping());
@@ -91,7 +107,7 @@ fn complete(response: &mut Mapping, headers: &Yaml) -> Result<(), LocalError> {
     let own = response.shift_remove("headers");
     all.extend(own.and_then(|own| own.as_mapping().cloned()).unwrap_or_default());
     response.insert("headers".into(), all.into());
-    Ok(())
+    Ok(errors)
 }
 
 /// The document whose parts are `files`: name and text.
