@@ -4,6 +4,7 @@
 //   node prepare.mjs DOCUMENT FOLDER
 
 import { readFileSync, writeFileSync } from "node:fs"
+import { isDeepStrictEqual } from "node:util"
 import openapiTS, { astToString } from "openapi-typescript"
 import ts from "typescript"
 
@@ -19,9 +20,10 @@ function listed(_, schema) {
 /** The variants of each union with a discriminator, with the schema of the property that tells them apart. */
 function unions({ components: { schemas } }) {
 	const named = ({ $ref }) => schemas[$ref.split("/").at(-1)]
-	return Object.values(schemas)
-		.filter(({ discriminator }) => discriminator)
-		.map((union) => ({
+	return Object.entries(schemas)
+		.filter(([, { discriminator }]) => discriminator)
+		.map(([name, union]) => ({
+			name,
 			union,
 			kinds: union.oneOf.map((variant) => named(variant).properties[union.discriminator.propertyName]),
 		}))
@@ -51,9 +53,15 @@ writeFileSync(`${folder}/interface.d.ts`, OTHERS + astToString(await openapiTS(d
 // The template of enums makes those whose name ends in `Kind` closed: they refuse other values, so that the next variant is
 // tried. The last one accepts all.
 const forPython = read()
-for (const { union, kinds } of unions(forPython)) {
+for (const { name: ofUnion, union, kinds } of unions(forPython)) {
 	for (const kind of kinds) kind.title = "Kind"
-	union.oneOf.push({ $ref: union["x-otherwise"] })
+	const [other, ...variants] = structuredClone(union.oneOf.map(({ $ref }) => forPython.components.schemas[$ref.split("/").at(-1)]))
+	for (const name in other.properties) {
+		const isShared = variants.every(({ properties }) => isDeepStrictEqual(properties[name], other.properties[name]))
+		if (!isShared) other.properties[name] = name === union.discriminator.propertyName ? { type: "string" } : {}
+	}
+	forPython.components.schemas[`Any${ofUnion}`] = other
+	union.oneOf.push({ $ref: `#/components/schemas/Any${ofUnion}` })
 	delete union.discriminator
 }
 writeFileSync(`${folder}/python.json`, JSON.stringify(forPython))
