@@ -418,6 +418,10 @@ async fn courses(world: &World, costs: &mut Answers) {
             "GET /courses/committee?include=availability",
             "/courses/committee?state=PUBLISHED&include=availability",
         ),
+        ("GET /catalogue", "/catalogue?limit=20"),
+        ("GET /catalogue?city=", "/catalogue?city=tunis"),
+        ("GET /catalogue?q=&order=newest", "/catalogue?q=securite+ateliers&order=newest"),
+        ("GET /catalogue/{courseId}", &path.replace("/courses/", "/catalogue/")),
         ("GET /courses/search-all?q=", "/courses/search-all?q=securite+ateliers"),
     ] {
         costs.record(route, &admin.get(target).await);

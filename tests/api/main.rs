@@ -8,6 +8,7 @@
 
 mod auth;
 mod bad_input;
+mod catalogue;
 mod committees;
 mod costs;
 mod courses;

@@ -444,6 +444,27 @@ fn edge_keeps_no_error_and_replaces_no_body() {
     assert!(!resources()["EdgePicturesHeaders"].to_string().contains("Cache-Control"));
 }
 
+/// What callers send but path and query must not divide the cache, and nothing but GET and HEAD is kept.
+#[test]
+fn edge_keeps_the_catalogue_by_path_and_query_for_a_minute() {
+    let config = &resources()["Edge"]["Properties"]["DistributionConfig"];
+    let behaviors = config["CacheBehaviors"].as_array().unwrap();
+    let catalogue =
+        behaviors.iter().find(|one| one["PathPattern"] == "/api/v1/catalogue*").unwrap();
+    assert!(catalogue["CachedMethods"].is_null(), "GET and HEAD, unless it says otherwise");
+    let policy = catalogue["CachePolicyId"].as_str().unwrap();
+    let policy = &resources()[policy]["Properties"]["CachePolicyConfig"];
+    let key = &policy["ParametersInCacheKeyAndForwardedToOrigin"];
+    assert_eq!(key["HeadersConfig"]["HeaderBehavior"], "none");
+    assert_eq!(key["CookiesConfig"]["CookieBehavior"], "none");
+    assert_eq!(key["QueryStringsConfig"]["QueryStringBehavior"], "all");
+    for name in ["EnableAcceptEncodingBrotli", "EnableAcceptEncodingGzip"] {
+        assert_eq!(key[name], false);
+    }
+    let lives = ["MinTTL", "DefaultTTL", "MaxTTL"].map(|name| policy[name].as_u64());
+    assert_eq!(lives, [Some(0), Some(0), Some(60)]);
+}
+
 /// The values of `duePk` have a suffix, so the filters are prefixes.
 #[test]
 fn stream_filters_select_the_kinds_of_work_of_each_function() {

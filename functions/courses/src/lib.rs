@@ -1,6 +1,7 @@
 //! Courses and their questions: drafts, publication and search.
 
 mod archive;
+mod catalogue;
 mod change;
 mod committee;
 mod content;
@@ -40,7 +41,7 @@ pub(crate) struct Courses {
     max_file_bytes: u64,
 }
 
-/// The routes below `/courses`.
+/// The routes below `/courses` and `/catalogue`.
 ///
 /// # Errors
 /// When the key of the cursors is missing or malformed, or the limit of files is not a number.
@@ -66,6 +67,8 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         .get("/courses/questions/{courseId}/{questionId}", question::show)
         .put("/courses/questions/{courseId}/{questionId}", question::change)
         .delete("/courses/questions/{courseId}/{questionId}", question::remove)
+        .get("/catalogue", catalogue::list)
+        .get("/catalogue/{courseId}", catalogue::show::show)
         .with_state(courses))
 }
 

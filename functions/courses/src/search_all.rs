@@ -26,7 +26,7 @@ input! {
 }
 
 /// The words of `text` that are distinct when folded. `Prose` because pasted Arabic text can carry bidirectional controls.
-fn search_words(text: Prose<200>) -> Result<Vec<Word>, InvalidValue> {
+pub(crate) fn search_words(text: Prose<200>) -> Result<Vec<Word>, InvalidValue> {
     let words: BTreeMap<String, Word> =
         words(text.as_str()).map(|word| (word.folded(), word)).collect();
     if words.len() > MAX_WORDS {

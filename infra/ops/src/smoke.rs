@@ -81,7 +81,7 @@ const CONSTANT: [(&str, &str); 15] = [
 const VARYING: [&str; 5] =
     ["retry-after", "x-ratelimit-remaining", "x-ratelimit-reset", "etag", "x-request-id"];
 
-/// Checks headers, sign-in as the canary, the token's header, a conditional request, a write, a picture and sign-out.
+/// Checks headers, sign-in as the canary, the token's header, a conditional request, a write, a picture, the catalogue and sign-out.
 /// Without a sign-in the checks that need one are skipped.
 pub async fn smoke(visitor: &Visitor, canary: &SignIn, expected: &Expectations) -> Vec<Check> {
     let mut checks = Vec::new();
@@ -95,6 +95,7 @@ pub async fn smoke(visitor: &Visitor, canary: &SignIn, expected: &Expectations) 
     );
     check("a preflight is allowed", preflight(visitor).await);
     check("pages of all origins can show a picture", picture(visitor).await);
+    check("the catalogue is shared by callers for a minute", catalogue(visitor).await);
     check("a wrong password is rejected", wrong_password(visitor).await);
     match visitor.clone().signed_in(canary).await {
         Ok(person) => {
@@ -160,6 +161,26 @@ async fn picture(visitor: &Visitor) -> Result<(), String> {
     response.expect_status(200)?;
     has(&response, "content-type", "image/png")?;
     has(&response, "cross-origin-resource-policy", "cross-origin")
+}
+
+/// Behind CloudFront, which says so in `x-cache`, one caller gets what was kept for another.
+async fn catalogue(visitor: &Visitor) -> Result<(), String> {
+    let path = "/catalogue?limit=1";
+    let response = visitor.get(path).await?;
+    response.expect_status(200)?;
+    has(&response, "cache-control", "public, max-age=60")?;
+    if response.header("x-cache").is_none() {
+        return Ok(());
+    }
+    let other =
+        visitor.clone().with("authorization", "Bearer none")?.with("accept-language", "ar")?;
+    // Requests may reach several caches of one location.
+    for _ in 0..10 {
+        if other.get(path).await?.header("x-cache").is_some_and(|cache| cache.starts_with("Hit")) {
+            return Ok(());
+        }
+    }
+    Err("CloudFront keeps no response for other callers".to_owned())
 }
 
 async fn wrong_password(visitor: &Visitor) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Debug, str::FromStr, time::Duration};
 
 use axum::extract::{FromRequestParts, MatchedPath};
-use domain::{Constraint, Instant};
+use domain::{Constraint, Instant, UserId};
 use http::request::Parts;
 use identity::{MalformedKey, sealing::Sealer};
 use serde::Serialize;
@@ -97,13 +97,19 @@ pub struct Listed<T> {
 }
 
 impl Paging {
+    /// The paging of a list whose responses caches share: its cursors are bound to no caller.
+    #[must_use]
+    pub fn for_everybody(self) -> Self {
+        Self { caller: None, ..self }
+    }
+
     /// Opens the cursor for the list of this route and caller that `filter` selects.
     ///
     /// # Errors
     /// As [`Cursors::read`].
     pub fn open(self, cursors: &Cursors, filter: impl Debug) -> Result<ListPage<'_>, ApiError> {
-        let Self { limit, cursor, route, now } = self;
-        let list = format!("{route} {filter:?}");
+        let Self { limit, cursor, route, caller, now } = self;
+        let list = format!("{route} caller={caller:?} {filter:?}");
         let position = cursor.map(|cursor| cursors.read(&cursor, &list, now)).transpose()?;
         Ok(ListPage { cursors, list, now, position, limit })
     }
@@ -118,8 +124,8 @@ pub struct Paging {
     pub limit: u16,
     /// The sealed position; `None` for the first page.
     pub cursor: Option<String>,
-    /// The route and the caller.
     route: String,
+    caller: Option<UserId>,
     now: Instant,
 }
 
@@ -149,8 +155,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Paging {
             Some(Caller::SignedIn(person)) => Some(person.user.user_id),
             _ => None,
         };
-        let route = format!("{} {path} caller={caller:?}", parts.method);
-        Ok(Self { limit, cursor: query.get("cursor").map(str::to_owned), route, now })
+        let route = format!("{} {path}", parts.method);
+        Ok(Self { limit, cursor: query.get("cursor").map(str::to_owned), route, caller, now })
     }
 }
 

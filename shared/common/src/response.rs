@@ -56,6 +56,13 @@ impl<T> ApiResponse<T> {
         Ok(ApiResponse { message, data: change(self.data)?, header })
     }
 
+    /// The same response with `Cache-Control: {control}`.
+    #[must_use]
+    pub fn cached(self, control: &'static str) -> Self {
+        let header = Some((header::CACHE_CONTROL, HeaderValue::from_static(control)));
+        Self { header, ..self }
+    }
+
     /// The same response with `Idempotent-Replayed: true`.
     #[must_use]
     pub fn replayed(self) -> Self {

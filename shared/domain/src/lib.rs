@@ -18,7 +18,7 @@ pub use accounts::{
     profile::Profile,
     session, user,
 };
-pub use courses::{course, placed_question, question};
+pub use courses::{catalogue, course, placed_question, question};
 pub use messages::{batch, mail_stop, outbox, segments, sms, template, times};
 use values::{choice, constraint, instant, price, text};
 pub use values::{

@@ -1,5 +1,6 @@
 //! Courses, and the lists by committee, by author and of all published courses.
 
+pub(crate) mod catalogue;
 pub(crate) mod questions;
 mod search;
 pub(crate) mod words;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Page, Part, Store, StoreError, Transaction,
-    keys::{self, DueList, IndexKey},
+    keys::{self, CATALOGUE, DueList, IndexKey, OVERVIEW},
     table::{Item, Order, due},
     write::Write,
 };
@@ -122,8 +123,10 @@ impl Transaction {
         for (name, value) in attributes {
             update = update.set(&[&name], value);
         }
-        if keys::published_index_key(&after.summary).is_none() {
-            update = update.unset(&["overviewPk"]).unset(&["overviewSk"]);
+        if !after.summary.is_announced() {
+            for index in [OVERVIEW, CATALOGUE] {
+                update = update.unset(&[index.pk]).unset(&[index.sk.0]);
+            }
         }
         self.update(Part::Course, update);
         self.revise_seats(before, &after.summary);
@@ -151,6 +154,7 @@ fn index_attributes(course: &CourseSummary) -> Item {
         Some(keys::course_index_key(course)),
         Some(keys::authored_index_key(course)),
         keys::published_index_key(course),
+        keys::catalogue_index_key(course),
     ];
     index_keys.into_iter().flatten().flat_map(IndexKey::attributes).collect()
 }

@@ -10,6 +10,7 @@
 //! | `listPk`, `listSk` | key in the index `listing` (projection: `card`, `details`, `lastActive`) |
 //! | `authoredPk`, `authoredSk` | key in the index `authored` (projection: `card`, `details`) |
 //! | `overviewPk`, `overviewSk` | key in the index `overview` (projection: `card`) |
+//! | `cataloguePk`, `catalogueSk` | key in the index `catalogue` (projection: `card`) |
 //! | `duePk`, `dueAt` | key in the sparse index `due` (projection: `requestId`): pending work of dispatcher and worker, and when it is due |
 //! | `requestId` | the `X-Request-Id` of the request that made the item due, for log lines; empty if none did |
 //! | `ttl` | Unix seconds after which DynamoDB may delete the item; it lags by days, so every read also checks the item's own time |
@@ -40,6 +41,8 @@
 //! |---|---|---|
 //! | `PUBLISHED` (all published courses) | page: 20 × 0.7 KB = 14 KB, eventually consistent: 2 units | 1,500 pages; more needs a cache of a few seconds |
 //! | the same | publication, or a change of a published course: 1 unit, 2 when its key changes | 500 to 1,000 changes |
+//! | `CATALOGUE#<length>` (announced courses of one length) | page of 20 of the catalogue: 0.5 to 2 units in each of 7 lists; one with a filter: at most 500 × 0.7 KB, 44 units in all | 1,500 pages, 68 with a filter; the edge keeps each for a minute |
+//! | the same | publication, or a change of an announced course: 1 unit, 2 when its dates change | 500 to 1,000 changes |
 //! | `COMMITTEE#<id>` | request of a member: 1 unit, strongly consistent | 3,000 requests of the members of one committee |
 //! | `COMMITTEES` | page: 20 × 0.6 KB = 12 KB: 1.5 units | 2,000 pages |
 //! | `COMMITTEE#<id>#USERS` | `lastActive` of an active user: 1 unit in five minutes | 300,000 active users of one committee |
@@ -121,6 +124,7 @@
 //! | change of a committee | other fields changed at the same time | only the changed fields are conditions | `committees/change.rs::concurrent_changes_of_different_fields_both_apply` |
 //! | lists in the indexes | stale: an entry comes, changes or goes late | positions are sort keys: a page repeats and skips no entry that stays | `committees/list.rs::pages_neither_repeat_nor_skip_items` |
 //! | lists of courses, merged | stale: a course that moves is in two lists, or in none | of two one is shown; the next read has it | `courses/committee.rs::list_is_sorted_by_last_change_and_pages_are_complete` |
+//! | lists of the catalogue, merged | stale: a course comes, moves to another length or goes late | a position is a start and an id: no course that stays is repeated or skipped; what was cancelled is left out by its settings | `catalogue/races.rs::catalogue_read_during_changes_has_all_courses_that_stay` |
 //! | `AUDIT`, merged | stale: the latest entries come late in one shard | entries never change; the next read has them | `users/audit.rs::pages_of_all_committees_have_every_entry_once_in_order` |
 //! | messages of a committee, merged | stale: the latest come late, in one shard | a position is an id: no entry that stays is repeated or skipped | `sms/list.rs::committee_pages_repeat_and_skip_nothing_while_messages_are_sent` |
 //! | courses found by words | stale: entries of former titles | the course itself decides whether it is shown | `courses/search_all.rs::changed_course_is_found_by_its_new_words_only` |
@@ -169,7 +173,9 @@ pub(crate) use items::*;
 pub use items::{ITEMS, ItemKind};
 pub(crate) use lists::*;
 pub use lists::{LISTS, ListKind};
-pub use schema::{AUTHORED, DUE, IndexSchema, LISTING, OVERVIEW, TABLES, Table, TableSchema};
+pub use schema::{
+    AUTHORED, CATALOGUE, DUE, IndexSchema, LISTING, OVERVIEW, TABLES, Table, TableSchema,
+};
 use sha2::{Digest, Sha256};
 
 /// The primary key of an item, and its table.

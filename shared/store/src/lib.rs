@@ -41,9 +41,9 @@ pub use accounts::{
 };
 pub use audits::AuditList;
 pub use committees::Reopening;
-use courses::words;
 pub use courses::{
     CourseList,
+    catalogue::{CatalogueEntry, CatalogueRange, catalogue_position},
     questions::{CourseTerms, FullCourse, questions_fit},
 };
 pub use engine::{

@@ -36,7 +36,7 @@ use crate::{
     courses::questions::stored_settings,
     keys::{self, IndexKey, Key},
     retry::Retries,
-    table::{Item, MAX_KEYS, card, read},
+    table::{Consistency, Item, MAX_KEYS, card, read},
     write::Write,
 };
 
@@ -152,7 +152,7 @@ impl Store {
     }
 
     /// What the availability of each of `courses`, which are different, depends on, for a reader who may be the account
-    /// `reader`; one request for each 33 or, without a reader, 50 courses, all at once.
+    /// `reader`, who sees what they have written before; one request for each 33 or, without a reader, 50 courses, all at once.
     pub async fn registration_terms(
         &self,
         courses: &[CourseId],
@@ -164,10 +164,13 @@ impl Store {
                 .into_iter()
                 .flatten()
         };
-        let keys_each = if reader.is_some() { 3 } else { 2 };
+        let (keys_each, consistency) = match reader {
+            Some(_) => (3, Consistency::Strong),
+            None => (2, Consistency::Eventual),
+        };
         let batches = courses.chunks(MAX_KEYS / keys_each).map(async |courses| {
             let keys: Vec<Key> = courses.iter().copied().flat_map(keys_of).collect();
-            let mut items = self.get_all(&keys).await?.into_iter();
+            let mut items = self.get_batch(&keys, consistency).await?.into_iter();
             let mut terms = Vec::new();
             for course in courses {
                 let settings = stored_settings(items.next().flatten())?;

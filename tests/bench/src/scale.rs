@@ -37,7 +37,8 @@ const FREQUENT: [&str; 5] = ["formation", "pratique", "entreprise", "التكو�
 /// A third of a description.
 const DESCRIPTION: &str = "Les participants travaillent en petits groupes sur des cas tirés de leur propre entreprise.\n\
     يشتمل البرنامج على جانب نظري في الصباح وورشات تطبيقية بعد الظهر.\n";
-/// The time between two courses.
+const HOUR: Duration = Duration::from_secs(3_600);
+/// The time between two courses, and between their starts.
 const INTERVAL: Duration = Duration::from_secs(120);
 
 /// One request at one size.
@@ -87,6 +88,8 @@ struct Catalogue {
     /// Committees, each with an author.
     committees: Vec<[String; 2]>,
     start: Instant,
+    /// When they are loaded.
+    now: Instant,
     loaded: u64,
 }
 
@@ -102,7 +105,7 @@ impl Catalogue {
         let author = |_| UserId::new(random::id(now)).to_string();
         let committees = committees.iter().map(|id| [id.to_string(), author(id)]).collect();
         let start = now.before(Duration::from_secs(121 * last + 31 * 86_400));
-        Self { committees, start, loaded: 0 }
+        Self { committees, start, now, loaded: 0 }
     }
 
     /// The course with this number, from 0. With `own_word` in its title it is always published.
@@ -110,7 +113,9 @@ impl Catalogue {
         let created_at = self.start.after(INTERVAL * u32::try_from(number)?);
         let is_published = own_word.is_some() || number % 7 != 3;
         let updated_at = created_at.after(Duration::from_secs(number * 7919 % (3 * 86_400)));
-        let start_at = updated_at.after(Duration::from_secs(30 * 86_400));
+        // The first ones have begun, and the short ones of these are over.
+        let start_at = self.now.before(HOUR * 12).after(INTERVAL * u32::try_from(number)?);
+        let hours = [9, 57, 240, 960][number as usize % 4];
         let [committee, author] = &self.committees[number as usize % self.committees.len()];
         let (city, kinds) = (format!("Ville {}", number % 24), ["ONSITE", "HYBRID", "ONLINE"]);
         let frequent = FREQUENT.iter().zip(2..).filter(|(_, step)| number.is_multiple_of(*step));
@@ -131,7 +136,7 @@ impl Catalogue {
             "region": city,
             "city": city,
             "startAt": start_at,
-            "endAt": start_at.after(Duration::from_secs(86_400)),
+            "endAt": start_at.after(HOUR * hours),
             "state": if is_published { CourseState::Published } else { CourseState::Draft },
             "version": 1 + u64::from(is_published),
             "questionCount": 0,
@@ -168,25 +173,39 @@ impl Catalogue {
 }
 
 async fn measure_all(admin: &Person, size: u64, middle: CourseId, figures: &mut Figures) {
-    let search = |words: &str| {
+    let with_words = |list: &str, words: &str| {
         let words: String = byte_serialize(words.as_bytes()).collect();
-        format!("search-all?q={words}")
+        format!("{list}?q={words}")
     };
+    let search = |words: &str| with_words("/courses/search-all", words);
     let mut requests = vec![
-        ("all courses", "search-all".to_owned()),
-        ("courses of a committee", "committee".to_owned()),
-        ("one course", middle.to_string()),
+        ("all courses", "/courses/search-all".to_owned()),
+        ("courses of a committee", "/courses/committee".to_owned()),
+        ("one course", format!("/courses/{middle}")),
         ("search: a frequent word", search(FREQUENT[0])),
         ("search: five frequent words", search(&FREQUENT.join(" "))),
         ("search: a word of one course", search(&format!("nénuphar{size}"))),
         ("search: a word of no course", search("introuvable")),
+        ("catalogue", "/catalogue".to_owned()),
+        ("catalogue, newest first", "/catalogue?order=newest".to_owned()),
+        ("catalogue: a frequent word", with_words("/catalogue", FREQUENT[0])),
+        ("catalogue: a word of one course", with_words("/catalogue", &format!("nénuphar{size}"))),
+        ("catalogue: a city of one course in 24", "/catalogue?city=ville+7".to_owned()),
+        ("catalogue: a city of no course", "/catalogue?city=introuvable".to_owned()),
+        ("catalogue: courses that are open", "/catalogue?open=true".to_owned()),
+        ("one course of the catalogue", format!("/catalogue/{middle}")),
     ];
-    let first = admin.get("/courses/search-all").await.expect_ok();
-    if let Some(cursor) = first["nextCursor"].as_str() {
-        requests.push(("all courses, second page", format!("search-all?cursor={cursor}")));
+    for (name, list) in [
+        ("all courses, second page", "/courses/search-all"),
+        ("catalogue, second page", "/catalogue"),
+    ] {
+        let first = admin.get(list).await.expect_ok();
+        if let Some(cursor) = first["nextCursor"].as_str() {
+            requests.push((name, format!("{list}?cursor={cursor}")));
+        }
     }
     for (name, path) in requests {
-        let figure = measure(admin, &format!("/courses/{path}")).await;
+        let figure = measure(admin, &path).await;
         figures.entry(name).or_default().insert(size, figure);
     }
 }

@@ -245,6 +245,23 @@ impl CourseSummary {
         }
         distinct
     }
+
+    /// The distinct stems of its search words.
+    pub fn stems(&self) -> Vec<String> {
+        let mut distinct = Vec::new();
+        for stem in self.words().iter().flat_map(Word::stems) {
+            if !distinct.contains(&stem) {
+                distinct.push(stem);
+            }
+        }
+        distinct
+    }
+
+    /// Whether the course has all `words`, of each of which one of its stems is enough. It has none of no words.
+    pub fn has_words(&self, words: &[Vec<String>]) -> bool {
+        let all = self.stems();
+        !words.is_empty() && words.iter().all(|stems| stems.iter().any(|stem| all.contains(stem)))
+    }
 }
 
 impl AsRef<Self> for CourseSummary {

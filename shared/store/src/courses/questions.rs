@@ -243,8 +243,7 @@ impl Transaction {
 }
 
 /// The end of an update after which a course is in no list for everybody, and the worker removes its search entries.
-const UNLISTED: &str =
-    "duePk = :list, dueAt = :due, requestId = :request REMOVE overviewPk, overviewSk";
+const UNLISTED: &str = "duePk = :list, dueAt = :due, requestId = :request REMOVE overviewPk, overviewSk, cataloguePk, catalogueSk";
 
 /// An update that raises the version of the course `before` unless it has changed, and also sets `also`, in which `:next`
 /// is the next version, and which ends the update.

@@ -28,7 +28,6 @@ use crate::{
     Page, Store, StoreError,
     keys::{self, ENTRIES, Key, Table},
     table::{ListedItem, Order, text},
-    words::terms,
 };
 
 /// Maximum number of entries that one search reads, of all terms of its rarest word.
@@ -66,10 +65,7 @@ impl Store {
         let mut found: HashMap<CourseId, CourseSummary> =
             found.into_iter().map(|item| (item.card.course_id, item.card)).collect();
         let words: Vec<Vec<String>> = words.iter().map(Word::stems).collect();
-        let has_words = |course: &CourseSummary| {
-            let all = terms(course);
-            words.iter().all(|stems| stems.iter().any(|stem| all.contains(stem)))
-        };
+        let has_words = |course: &CourseSummary| course.is_announced() && course.has_words(&words);
         let courses = ids.iter().filter_map(|id| found.remove(id)).filter(has_words);
         Ok(Page { items: courses.collect(), last: page.last })
     }

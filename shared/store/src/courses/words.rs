@@ -5,7 +5,7 @@
 //! the worker then updates the entries and removes it from `due`: in one transaction up to 99 changed entries, else in
 //! several.
 
-use domain::{CourseId, Word, course::CourseSummary};
+use domain::{CourseId, course::CourseSummary};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
@@ -46,15 +46,7 @@ enum Change {
 
 /// The distinct stems of the words of `course`: none while it is not announced.
 pub(crate) fn terms(course: &CourseSummary) -> Vec<String> {
-    let mut distinct = Vec::new();
-    if course.is_announced() {
-        for stem in course.words().iter().flat_map(Word::stems) {
-            if !distinct.contains(&stem) {
-                distinct.push(stem);
-            }
-        }
-    }
-    distinct
+    if course.is_announced() { course.stems() } else { Vec::new() }
 }
 
 /// The entries of `course`, one per term.

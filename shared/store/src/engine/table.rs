@@ -113,6 +113,13 @@ pub(crate) enum Order {
     Descending,
 }
 
+/// Whether a read sees all writes that were acknowledged before it. One that need not costs half the units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Consistency {
+    Strong,
+    Eventual,
+}
+
 #[derive(serde::Serialize, serde::Deserialize)]
 pub(crate) struct ListedItem<T> {
     pub(crate) card: T,
@@ -229,6 +236,15 @@ impl Store {
 
     /// As [`get_each`](Self::get_each), for at most [`MAX_KEYS`] keys.
     pub(crate) async fn get_all(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, StoreError> {
+        self.get_batch(keys, Consistency::Strong).await
+    }
+
+    /// As [`get_all`](Self::get_all), with this consistency.
+    pub(crate) async fn get_batch(
+        &self,
+        keys: &[Key],
+        consistency: Consistency,
+    ) -> Result<Vec<Option<Item>>, StoreError> {
         let mut wanted = HashMap::new();
         for table in [Table::Records, Table::Transient] {
             let keys: Vec<Item> =
@@ -236,7 +252,7 @@ impl Store {
             if !keys.is_empty() {
                 let keys = KeysAndAttributes::builder()
                     .set_keys(Some(keys))
-                    .consistent_read(true)
+                    .consistent_read(consistency == Consistency::Strong)
                     .build()?;
                 wanted.insert(self.name(table).to_owned(), keys);
             }

@@ -1,7 +1,9 @@
 //! The lists in the indexes `listing`, `authored` and `overview`, and the keys of items in them.
 
+use std::time::Duration;
+
 use domain::{
-    BatchId, CommitteeId, CourseId, UserId,
+    BatchId, CommitteeId, CourseId, Instant, UserId,
     course::{CourseState, CourseSummary},
     registration::{RegistrationCard, RegistrationState},
     sms::OptOut,
@@ -9,7 +11,7 @@ use domain::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{AUTHORED, IndexSchema, LISTING, OVERVIEW, hashed, scope, sortable};
+use super::{AUTHORED, CATALOGUE, IndexSchema, LISTING, OVERVIEW, hashed, scope, sortable};
 
 /// The number of shards of a list that the whole service, or all users of a committee, write to: each serves 1,000
 /// write units a second. It may grow, once all functions read the larger number.
@@ -81,6 +83,9 @@ lists! {
     // A course that is published again keeps its first `publishedAt`, so that it does not appear twice to a client that
     // pages through the list.
     "published courses, by first publication" published_courses() OVERVIEW 1 "PUBLISHED";
+    // By length, so that a read need not begin with courses that are over.
+    "announced courses of one length, by start" catalogue_of(length: Length = length.code())
+        CATALOGUE 1 "CATALOGUE#{length}";
     "registrations for a course in one state, by number"
         registrations_in(id: CourseId, state: RegistrationState = state.code())
         LISTING 1 "COURSE#{id}#REGISTRATIONS#{state}";
@@ -168,6 +173,86 @@ pub(crate) fn publication_of(course: &CourseSummary) -> String {
     let published_at = course.published_at.unwrap_or(course.created_at);
     format!("{published_at}#{}", course.course_id)
 }
+
+/// `None` while the course is not announced.
+pub(crate) fn catalogue_index_key(course: &CourseSummary) -> Option<IndexKey> {
+    course.is_announced().then(|| catalogue_of(Length::of(course)).at(start_of(course)))
+}
+
+/// The position of `course` by its start. Those without dates come after all others, and the newest of them first.
+pub(crate) fn start_of(course: &CourseSummary) -> String {
+    let id = course.course_id;
+    match course.start() {
+        Some(start) => format!("{start}#{id}"),
+        None => {
+            let published_at = course.published_at.unwrap_or(course.created_at);
+            let newer = Instant::MAX.since(published_at).as_millis();
+            format!("{AFTER_DATES}{newer:016}#{id}")
+        }
+    }
+}
+
+/// A letter behind all digits.
+const AFTER_DATES: char = '~';
+
+/// How long a course lasts, as the lists of the catalogue distinguish it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// At most so many days, and more than those of the list before.
+    Days(u16),
+    /// More than the lists of days have.
+    Longer,
+    /// The course has no dates.
+    Undated,
+}
+
+impl Length {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Days(1),
+        Self::Days(4),
+        Self::Days(16),
+        Self::Days(64),
+        Self::Days(256),
+        Self::Longer,
+        Self::Undated,
+    ];
+
+    fn of(course: &CourseSummary) -> Self {
+        let (Some(start), Some(end)) = (course.start(), course.end()) else {
+            return Self::Undated;
+        };
+        let fits = |length: &Self| length.longest().is_none_or(|most| end.since(start) <= most);
+        Self::ALL.into_iter().find(fits).unwrap_or(Self::Longer)
+    }
+
+    fn code(self) -> String {
+        match self {
+            Self::Days(days) => days.to_string(),
+            Self::Longer => "LONGER".to_owned(),
+            Self::Undated => "UNDATED".to_owned(),
+        }
+    }
+
+    /// The longest duration; `None` without a limit.
+    fn longest(self) -> Option<Duration> {
+        match self {
+            Self::Days(days) => Some(DAY * days.into()),
+            Self::Longer | Self::Undated => None,
+        }
+    }
+
+    /// The first key that a course of this length can have that does not end before `time`.
+    pub(crate) fn first_start(self, time: Instant) -> String {
+        match self.longest() {
+            Some(longest) => time.before(longest).to_string(),
+            None if self == Self::Undated => AFTER_DATES.to_string(),
+            // The year of an instant has four digits.
+            None => "0".to_owned(),
+        }
+    }
+}
+
+const DAY: Duration = Duration::from_secs(86_400);
 
 pub(crate) fn change_of(course: &CourseSummary) -> String {
     format!("{}#{}", course.updated_at, course.course_id)

@@ -44,6 +44,14 @@ pub const OVERVIEW: IndexSchema = IndexSchema {
     projected: &["card"],
 };
 
+/// The index of announced courses by their start.
+pub const CATALOGUE: IndexSchema = IndexSchema {
+    name: "catalogue",
+    pk: "cataloguePk",
+    sk: ("catalogueSk", "S"),
+    projected: &["card"],
+};
+
 /// The schema of a table. Its keys are the strings `pk` and `sk`, its TTL attribute is `ttl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSchema {
@@ -72,7 +80,7 @@ pub struct IndexSchema {
 pub const TABLES: [TableSchema; 2] = [
     TableSchema {
         name: Table::Records.name(),
-        indexes: &[LISTING, DUE, AUTHORED, OVERVIEW],
+        indexes: &[LISTING, DUE, AUTHORED, OVERVIEW, CATALOGUE],
         has_stream: true,
     },
     TableSchema { name: Table::Transient.name(), indexes: &[], has_stream: false },
