@@ -67,7 +67,11 @@ fn function_has_the_operations_and_components_that_it_alone_uses() {
         let own = kinds.flat_map(|(kind, all)| {
             keys(all).into_iter().map(move |name| format!("/components/{kind}/{name}"))
         });
-        let expected = users.iter().filter(|(_, users)| **users == [function]);
+        // The schemas of error responses are assembled: no file has them.
+        let is_written = |component: &str| !component.ends_with("Response");
+        let expected = users
+            .iter()
+            .filter(|(component, users)| **users == [function] && is_written(component));
         let expected: Vec<&String> = expected.map(|(component, _)| component).collect();
         assert_eq!(Vec::from_iter(own.collect::<BTreeSet<_>>().iter()), expected, "{function}");
     }
