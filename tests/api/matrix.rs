@@ -38,6 +38,9 @@ fn body(operation: &Operation) -> Value {
             json!({ "questions": [{ "language": "FR", "question": "?", "questionType": "FILE" }] })
         }
         "POST /registrations/{courseId}/cancel-course" => json!({ "reason": "?" }),
+        "POST /registrations/{courseId}/decisions" => {
+            json!({ "decisions": [{ "userID": domain::UserId::NONE, "decision": "REJECT" }] })
+        }
         "POST /cpanel/subdomain" => {
             json!({ "domain": "blog", "rootdomain": "formation.example.org" })
         }

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use axum::extract::State;
 use common::{
-    ApiResult, ErrorCode, Fields, Input, Message, Now, Path, Permitted, course_rights::writable,
-    input, integer, rights::WriteCourses, success, text,
+    ApiResult, ErrorCode, Fields, Input, InvalidValue, Message, Now, Path, Permitted,
+    course_rights::writable, input, integer, rights::WriteCourses, success, text,
 };
 use domain::{
-    CourseId, UserId,
+    CourseId, UserId, ValueError,
     registration::{Reason, RegistrationState, Verdict},
 };
 use serde::Serialize;
+use serde_json::Value;
 use tokio::time::Instant as Monotonic;
 
 use crate::{Registrations, approve::ApproveRequest, reject::RejectRequest};
@@ -36,8 +37,15 @@ struct Decision {
     version: Option<u64>,
 }
 
+fn user_id(value: Value) -> Result<UserId, InvalidValue> {
+    match value.as_str() {
+        Some(id) if domain::is_blank(id) => Err(InvalidValue::of::<UserId>(ValueError::Required)),
+        _ => text(value),
+    }
+}
+
 fn decision(fields: &mut Fields) -> Option<Decision> {
-    let user_id = fields.required("userID", text);
+    let user_id = fields.required("userID", user_id);
     let verdict = fields.required("decision", text);
     let reason = fields.nullable("reason", text);
     let version = fields.optional("version", integer(0..=u64::MAX));

@@ -23,7 +23,7 @@ async fn questions_keep_the_order_of_the_request() {
     assert_eq!(added.len(), 50);
     let first = json!({
         "questionID": added[0]["questionID"], "courseID": id, "language": "FR", "question": "Question 0 ?", "questionType": "SHORT_REPLY",
-        "order": 1, "required": false, "options": null, "createdAt": added[0]["createdAt"],
+        "order": 1, "required": false, "options": null, "createdAt": added[0]["createdAt"], "limits": { "maxLength": 500 },
     });
     assert_eq!(added[0], first);
     let more = json!({ "questions": [

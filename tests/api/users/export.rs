@@ -86,7 +86,7 @@ async fn export_contains_own_files_and_courses() {
     states.sort_unstable();
     assert_eq!(states, ["ARCHIVED", "DRAFT"]);
     assert!(courses.iter().all(|course| course["createdBy"] == json!(trainer.user().user_id)
-        && course.as_object().unwrap().len() == 25));
+        && course.as_object().unwrap().len() == 26));
     assert_eq!(
         (export["files"].as_array().unwrap().len(), &export["files"][0]["name"]),
         (1, &json!("a.txt"))
