@@ -21,13 +21,16 @@ pub(crate) fn name_required(part: &mut Yaml) {
     }
 }
 
-/// Adds to each of `schemas` the properties of the one that its `x-extends` names, and what that requires.
+/// Adds to each of `schemas` the properties of the one that its `x-extends` names, and what that requires. One with
+/// `x-abstract` is there to be extended alone, and removed.
 ///
 /// # Errors
 /// When there is no such schema.
 pub(crate) fn extend_all(schemas: &mut Mapping) -> Result<(), LocalError> {
     let names: Vec<Yaml> = schemas.keys().cloned().collect();
-    names.iter().try_for_each(|name| extend(schemas, name))
+    names.iter().try_for_each(|name| extend(schemas, name))?;
+    schemas.retain(|_, schema| schema.get("x-abstract").is_none());
+    Ok(())
 }
 
 fn extend(schemas: &mut Mapping, name: &Yaml) -> Result<(), LocalError> {
