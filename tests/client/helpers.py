@@ -116,7 +116,7 @@ if not isinstance(registered, RegistrationCreated):
     raise HalqaError(registered)
 answer = registered.registration.answers[0]
 check(isinstance(answer, ChoicesAnswer) and answer.value == ["L"], "the type of an answer tells that of its value")
-calendar = show_calendar.sync_detailed(course_id, UUID(registered.registration.user_id), client=client)
+calendar = show_calendar.sync_detailed(course_id, registered.registration.user_id, client=client)
 check(calendar.content.startswith(b"BEGIN:VCALENDAR"), "a calendar is a text")
 
 
