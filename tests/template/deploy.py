@@ -222,6 +222,11 @@ def widen(template):
                 if ASKED_ABOUT_ALL.intersection(actions):
                     statement.pop("NotResource", None)
                     statement["Resource"] = "*"
+        for policy in properties.get("Policies", []) + [{"PolicyDocument": properties.get("PolicyDocument", {})}]:
+            for statement in policy["PolicyDocument"].get("Statement", []):
+                # The emulator does not know the keys and attributes of a request: the API tests evaluate these conditions.
+                if statement["Effect"] == "Allow" and "dynamodb:" in json.dumps(statement.get("Condition", {})):
+                    del statement["Condition"]
 
 
 def routes(name, api):
