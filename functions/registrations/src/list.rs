@@ -1,5 +1,7 @@
 //! `GET /registrations/{courseId}`: lists the registrations for a course, for its writers.
 
+use std::collections::HashMap;
+
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, ErrorCode, Filtered, InvalidValue, Listed, Path, Viewer, choice,
@@ -141,15 +143,18 @@ impl Registrations {
         let users: Vec<UserId> = cards.iter().map(|card| card.user_id).collect();
         let found = users.chunks(BATCH).map(|users| self.store.full_registrations(id, users));
         let (found, questions) = tokio::try_join!(try_join_all(found), self.store.questions(id))?;
-        let found: Vec<FullRegistration> = found.into_iter().flatten().collect();
-        let files = found.iter().flat_map(|full| &full.answers).filter_map(Answer::file);
+        let found = found.into_iter().flatten().map(|full| (full.user.user_id, full));
+        let mut found: HashMap<UserId, FullRegistration> = found.collect();
+        let files = found.values().flat_map(|full| &full.answers).filter_map(Answer::file);
         let files = self.store.ready_files(files).await?;
-        let view = |FullRegistration { registration, answers, user, .. }: FullRegistration| {
-            let answers = AnswerView::all(&registration.card, answers, &questions, &files);
-            let mut card = CardView::new(registration.card, &user, &course.required, &files);
+        let view = |card: &RegistrationCard| {
+            // That of the list, which `state` and the order are about.
+            let FullRegistration { answers, user, .. } = found.remove(&card.user_id)?;
+            let answers = AnswerView::all(card, answers, &questions, &files);
+            let mut card = CardView::new(card.clone(), &user, &course.required, &files);
             card.answers = Some(answers);
-            card
+            Some(card)
         };
-        Ok(found.into_iter().map(view).collect())
+        Ok(cards.iter().filter_map(view).collect())
     }
 }

@@ -132,3 +132,19 @@ async fn page_with_long_answers_is_short_and_the_next_begins_after_it() {
     let first = course.trainer.get(&course.path("?include=answers&limit=100")).await.expect_ok();
     assert!(first["registrations"].as_array().unwrap().len() < 64);
 }
+
+#[tokio::test]
+async fn included_answers_leave_state_and_version_those_of_the_list() {
+    let course = Course::with(json!({ "mode": "MANUAL" })).await;
+    let (member, _) = course.registered().await;
+    let approve = course.path(&format!("/{}/approve", member.user().user_id));
+    let approval = async {
+        course.trainer.post(&approve, json!({})).await.expect_ok();
+    };
+    let path = course.path("?state=PENDING&include=answers");
+    let list = course.trainer.get(&path);
+    let list =
+        course.world.overtaken(("BatchGetItem", "ANSWERS"), list, approval).await.expect_ok();
+    let card = &list["registrations"][0];
+    expect_fields(card, json!({ "state": "PENDING", "version": 1, "answers": [] }));
+}
