@@ -1,24 +1,18 @@
 //! The replay of events that the worker did not get, against an emulation of SQS and Lambda.
 
-use std::{
-    convert::Infallible,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use canary::AwsApi;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::TokioIo;
+use hyper::body::Incoming;
 use ops::Replayed;
 use runtime::Aws;
 use serde_json::{Value, json};
 use tests::World;
-use tokio::{
-    net::TcpListener,
-    task::{LocalSet, spawn_local},
-};
+
+use crate::aws_services::serve;
 
 const QUEUE: &str = "https://sqs.eu-south-1.amazonaws.com/123456789012/halqa-dev-WorkerFailures-1";
 
@@ -53,20 +47,12 @@ impl AwsServices {
 
     /// Serves on a free port; returns the URL.
     async fn start(&self) -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let server = self.clone();
-        spawn_local(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let server = server.clone();
-                let service = service_fn(move |request| {
-                    let server = server.clone();
-                    async move { Ok::<_, Infallible>(server.answer(request).await) }
-                });
-                spawn_local(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
-            }
-        });
-        url
+        serve(move |request| {
+            let server = server.clone();
+            async move { server.answer(request).await }
+        })
+        .await
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
@@ -130,7 +116,7 @@ async fn replay_handles_events_drops_sweeps_and_keeps_what_fails() {
         let aws = Aws::new(&settings.settings()).unwrap();
         ops::replay_events(&AwsApi::new(&aws, world.clock()), QUEUE).await
     };
-    let replayed = LocalSet::new().run_until(replay).await;
+    let replayed = replay.await;
     assert_eq!(replayed, Ok(Replayed { done: 2, dropped: 2, failed: 1 }));
     assert_eq!(*services.kept.lock().unwrap(), ["3"]);
     let stop = world.setup().store.mail_stop(email, world.clock().now()).await.unwrap();

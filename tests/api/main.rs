@@ -7,6 +7,7 @@
 )]
 
 mod auth;
+mod aws_services;
 mod bad_input;
 mod catalogue;
 mod committees;

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    convert::Infallible,
     future::pending,
     mem,
     sync::{Arc, Mutex},
@@ -14,17 +13,17 @@ use common::Edge;
 use futures_util::future::join_all;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::TokioIo;
+use hyper::body::Incoming;
 use runtime::{Clock, Startup};
 use serde_json::{Value, json};
 use store::Setup;
 use tests::{LambdaAnswer, World};
 use tokio::{
-    net::TcpListener,
     sync::Notify,
     task::{LocalSet, spawn_local},
 };
+
+use crate::aws_services::serve;
 
 const FUNCTIONS: [&str; 14] = [
     "auth",
@@ -70,21 +69,14 @@ struct State {
 impl AwsServices {
     /// Serves on a free port; returns the URL, too.
     async fn start(world: &World) -> (Self, String) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let services =
             Self { edge: world.edge().clone(), state: Arc::default(), held: Arc::default() };
         let server = services.clone();
-        spawn_local(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let server = server.clone();
-                let service = service_fn(move |request| {
-                    let server = server.clone();
-                    async move { Ok::<_, Infallible>(server.answer(request).await) }
-                });
-                spawn_local(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
-            }
+        let url = serve(move |request| {
+            let server = server.clone();
+            async move { server.answer(request).await }
         });
+        let url = url.await;
         (services, url)
     }
 

@@ -1,20 +1,20 @@
 //! `cargo ops <stage> preflight`, against stand-ins of the AWS services that it asks; SSM's parameters are those of the
 //! local cloud.
 
-use std::{collections::HashMap, convert::Infallible, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use bytes::Bytes;
 use canary::AwsApi;
 use cloud::faults::{Fault, Mode, Service};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::TokioIo;
+use hyper::body::Incoming;
 use ops::{Parameters, StackParameters, Stage};
 use runtime::Aws;
 use serde_json::{Value, json};
 use tests::World;
-use tokio::net::TcpListener;
+
+use crate::aws_services::serve;
 
 /// The answers of an account, by service: status and body.
 type Answers = HashMap<&'static str, (u16, String)>;
@@ -64,20 +64,12 @@ fn ready() -> Answers {
 
 /// Serves `answers` on a free port and returns the URL.
 async fn start(answers: Answers) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
     let answers = Arc::new(answers);
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let answers = Arc::clone(&answers);
-            let service = service_fn(move |request| {
-                let answers = Arc::clone(&answers);
-                async move { Ok::<_, Infallible>(answer(&answers, request).await) }
-            });
-            tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
-        }
-    });
-    url
+    serve(move |request| {
+        let answers = Arc::clone(&answers);
+        async move { answer(&answers, request).await }
+    })
+    .await
 }
 
 /// The answer to the operation that the target, the form or the path names.
