@@ -57,14 +57,15 @@ async fn endpoint_costs_match_the_snapshot() {
     assert!(kept == snapshot, "`cargo dev update` writes it:\n{difference}");
 }
 
-/// The answers by their routes.
-pub(crate) struct Answers {
+/// Calls of the API.
+pub(crate) struct Calls {
+    /// By route.
     costs: BTreeMap<String, Cost>,
-    /// All, in the order of the calls.
+    /// Each route with its answer, in the order of the calls.
     pub(crate) all: Vec<(String, Answer)>,
 }
 
-impl Answers {
+impl Calls {
     /// Keeps `answer`, whose cost is that of its route; returns its body.
     fn record(&mut self, route: &str, answer: &Answer) -> Value {
         assert!(answer.status < 300, "{route}: {answer:?}");
@@ -75,26 +76,26 @@ impl Answers {
 }
 
 /// Calls every endpoint. An operation costs what its example costs, unless the example fails or is not typical.
-pub(crate) async fn every_endpoint(world: &World) -> Answers {
+pub(crate) async fn every_endpoint(world: &World) -> Calls {
     let answers = crate::seed::answers_to_examples(world).await.into_iter();
     let all: Vec<_> = answers.filter(|(_, answer)| answer.status < 300).collect();
     let costs = all.iter().map(|(route, answer)| (route.clone(), answer.cost)).collect();
-    let mut costs = Answers { costs, all };
+    let mut calls = Calls { costs, all };
     let anonymous = with_open_window(world.anonymous()).await;
-    costs.costs.insert("GET /nowhere".to_owned(), anonymous.get("/nowhere").await.cost);
+    calls.costs.insert("GET /nowhere".to_owned(), anonymous.get("/nowhere").await.cost);
     // First, because links are signed by the clock, which later ones advance.
-    registrations(world, &mut costs).await;
-    sign_in(world, &anonymous, &mut costs).await;
-    people(world, &mut costs).await;
-    one_time_passwords(world, &mut costs).await;
-    passkeys(world, &anonymous, &mut costs).await;
-    courses(world, &mut costs).await;
-    sms(world, &mut costs).await;
-    costs
+    registrations(world, &mut calls).await;
+    sign_in(world, &anonymous, &mut calls).await;
+    people(world, &mut calls).await;
+    one_time_passwords(world, &mut calls).await;
+    passkeys(world, &anonymous, &mut calls).await;
+    courses(world, &mut calls).await;
+    sms(world, &mut calls).await;
+    calls
 }
 
 /// The file of an answer, and what a person on a waiting list does.
-async fn registrations(world: &World, costs: &mut Answers) {
+async fn registrations(world: &World, calls: &mut Calls) {
     let settings = crate::registrations::automatic(1, 5);
     let course = crate::registrations::Course::in_world(world.clone(), settings).await;
     let question = json!({ "language": "FR", "question": "Diplôme ?", "questionType": "FILE" });
@@ -104,10 +105,10 @@ async fn registrations(world: &World, costs: &mut Answers) {
     let file = crate::files::uploaded_file(&member, payload, b"hallo").await;
     let body = json!({ "answers": { &question: file } });
     // The person of the example is registered already.
-    costs.record("POST /registrations/{courseId}", &member.post(&course.path(""), body).await);
+    calls.record("POST /registrations/{courseId}", &member.post(&course.path(""), body).await);
     let path = format!("{}/files/{question}", course.path_of(&member));
     let route = "GET /registrations/{courseId}/{userId}/files/{questionId}";
-    let shown = costs.record(route, &member.get(&path).await);
+    let shown = calls.record(route, &member.get(&path).await);
     let url = shown["file"]["url"].as_str().unwrap();
     let export = course.trainer.post(&course.path("/export"), json!({})).await.expect_created();
     for url in [url, export["export"]["url"].as_str().unwrap()] {
@@ -118,7 +119,7 @@ async fn registrations(world: &World, costs: &mut Answers) {
     let cancel = format!("{}/cancel", course.path_of(&waiting));
     waiting.post(&cancel, json!({})).await.expect_ok();
     let with_answers = course.trainer.get(&course.path("?include=answers")).await;
-    costs.record("GET /registrations/{courseId}?include=answers", &with_answers);
+    calls.record("GET /registrations/{courseId}?include=answers", &with_answers);
 }
 
 /// Permissions that are never used: without `s3:ListBucket`, S3 answers 403 instead of 404 for a missing object.
@@ -290,14 +291,14 @@ async fn with_open_window(person: Person) -> Person {
 }
 
 /// Their examples lack a code that was sent.
-async fn sign_in(world: &World, anonymous: &Person, costs: &mut Answers) {
+async fn sign_in(world: &World, anonymous: &Person, calls: &mut Calls) {
     let payload = world.registration("amel@example.org");
     anonymous.post("/users/register", payload).await.expect_created();
     let mails = world.mails("amel@example.org").await;
     let code = mails[0]["text"].as_str().unwrap().split("/not-me#code=").nth(1).unwrap();
     let code: String = code.chars().take_while(char::is_ascii_alphabetic).collect();
     let proof = json!({ "email": "amel@example.org", "code": code });
-    costs.record("POST /users/not-me", &anonymous.post("/users/not-me", proof).await);
+    calls.record("POST /users/not-me", &anonymous.post("/users/not-me", proof).await);
 
     let someone = NewPerson::with(Profile::Member).with_phone("216", "20123456");
     let user = world.account(&someone).await;
@@ -305,12 +306,12 @@ async fn sign_in(world: &World, anonymous: &Person, costs: &mut Answers) {
     let requested = anonymous.ask_to_sign_in(&email, "email").await;
     let path = format!("/auth/passwordless?code={}", world.mailed_code(&email).await);
     let caller = anonymous.with_token(requested["token"].as_str().unwrap());
-    costs.record("GET /auth/passwordless", &caller.get(&path).await);
+    calls.record("GET /auth/passwordless", &caller.get(&path).await);
 
     anonymous.ask_to_reset(&email, "email").await;
     let code = world.mailed_code(&email).await;
     let payload = json!({ "email": email, "code": code, "newPassword": "cinq cigognes au nord", "confirmPassword": "cinq cigognes au nord" });
-    costs.record(
+    calls.record(
         "POST /users/reset-password",
         &anonymous.post("/users/reset-password", payload).await,
     );
@@ -318,37 +319,37 @@ async fn sign_in(world: &World, anonymous: &Person, costs: &mut Answers) {
     let member = with_open_window(world.signed_in(world.user(user.user_id).await).await).await;
     member.post("/users/email-verification", json!({})).await.expect_ok();
     let verified = member.verify_email(&email, &world.mailed_code(&email).await).await;
-    costs.record("PUT /users/email-verification", &verified);
+    calls.record("PUT /users/email-verification", &verified);
     member.post("/users/phone-verification", json!({})).await.expect_ok();
     let payload = json!({ "code": world.texted_code("+21620123456").await });
     let verified = member.put("/users/phone-verification", payload).await;
-    costs.record("PUT /users/phone-verification", &verified);
+    calls.record("PUT /users/phone-verification", &verified);
 }
 
 /// The examples contain no picture, change address and password, erase another person, change nothing, and select the
 /// entries of one person.
-async fn people(world: &World, costs: &mut Answers) {
+async fn people(world: &World, calls: &mut Calls) {
     let admin = with_open_window(world.admin().await).await;
     let member = with_open_window(world.member().await).await;
     let picture = include_bytes!("../../functions/files/src/default.png").to_vec();
     let sent = crate::users::avatar::send(&member, "image/png", picture).await;
-    costs.record("POST /users/avatar", &sent);
+    calls.record("POST /users/avatar", &sent);
     let path = format!("/users/{}", member.user().user_id);
-    costs.record("PUT /users/{userId}", &member.put(&path, json!({ "name": "Leïla" })).await);
+    calls.record("PUT /users/{userId}", &member.put(&path, json!({ "name": "Leïla" })).await);
     let erased = member.delete_with(&path, json!({ "password": PASSWORD })).await;
-    costs.record("DELETE /users/{userId}", &erased);
+    calls.record("DELETE /users/{userId}", &erased);
     let other = world.account(Profile::Member).await;
     let path = format!("/users/user-status/{}", other.user_id);
     let closed = admin.put(&path, json!({ "isActive": false })).await;
-    costs.record("PUT /users/user-status/{userId}", &closed);
+    calls.record("PUT /users/user-status/{userId}", &closed);
     // Entries are in a shard by chance: of few, none has more than the 4 KB of half a read unit.
-    costs.record("GET /audit", &admin.get("/audit?limit=3").await);
+    calls.record("GET /audit", &admin.get("/audit?limit=3").await);
     // The example is the first request to cPanel, which verifies the token.
-    costs.record("GET /cpanel/db", &admin.get("/cpanel/db").await);
+    calls.record("GET /cpanel/db", &admin.get("/cpanel/db").await);
 }
 
 /// The examples lack a code of an app; the one of `/team` resets nothing.
-async fn one_time_passwords(world: &World, costs: &mut Answers) {
+async fn one_time_passwords(world: &World, calls: &mut Calls) {
     let member = with_open_window(world.member().await).await;
     let totp_app = TotpApp::enrolled_by(world, &member).await;
     let next_code = || {
@@ -360,40 +361,40 @@ async fn one_time_passwords(world: &World, costs: &mut Answers) {
     let begun = begun.expect_success(Message::OtpRequired);
     let caller = world.anonymous().with_token(begun["token"].as_str().unwrap());
     let caller = with_open_window(caller).await;
-    costs.record("POST /otp/verify", &caller.post("/otp/verify", json!({ "code": code })).await);
+    calls.record("POST /otp/verify", &caller.post("/otp/verify", json!({ "code": code })).await);
     let user = world.user(member.user().user_id).await;
     let code = next_code();
     let member = with_open_window(world.signed_in(user).await).await;
     let renewed = member.post("/otp/recovery-codes", json!({ "code": code })).await;
-    costs.record("POST /otp/recovery-codes", &renewed);
+    calls.record("POST /otp/recovery-codes", &renewed);
     let code = next_code();
     let member = with_open_window(member).await;
     let disabled = member.delete_with("/otp", json!({ "password": PASSWORD, "code": code })).await;
-    costs.record("DELETE /otp", &disabled);
+    calls.record("DELETE /otp", &disabled);
 
     let other = world.member().await;
     TotpApp::enrolled_by(world, &other).await;
     let admin = with_open_window(world.admin().await).await;
     let reset = admin.delete(&format!("/team/{}/otp", other.user().user_id)).await;
-    costs.record("DELETE /team/{userId}/otp", &reset);
+    calls.record("DELETE /team/{userId}/otp", &reset);
 }
 
 /// The examples lack the answer of an authenticator.
-async fn passkeys(world: &World, anonymous: &Person, costs: &mut Answers) {
+async fn passkeys(world: &World, anonymous: &Person, calls: &mut Calls) {
     let member = with_open_window(world.member().await).await;
     let options = member.post("/passkeys/registration-options", json!({})).await.expect_ok();
     let mut authenticator = Authenticator::es256();
     let payload = json!({ "credential": authenticator.create(&options["options"]) });
-    costs.record("POST /passkeys", &member.post("/passkeys", payload).await);
+    calls.record("POST /passkeys", &member.post("/passkeys", payload).await);
     let anonymous = with_open_window(anonymous.clone()).await;
     let (options, token) = authenticator::begin(&anonymous).await;
     let payload = json!({ "credential": authenticator.get(&options), "token": token });
-    costs.record("POST /auth/passkey", &anonymous.post("/auth/passkey", payload).await);
+    calls.record("POST /auth/passkey", &anonymous.post("/auth/passkey", payload).await);
 }
 
 /// A page of twenty courses of usual length, and changes of one course; those of the examples are short. The costs do
 /// not depend on the number of courses: `cargo bench-scale`.
-async fn courses(world: &World, costs: &mut Answers) {
+async fn courses(world: &World, calls: &mut Calls) {
     let admin = NewPerson::with(Profile::CommitteeAdmin);
     let admin = with_open_window(world.person(admin).await).await;
     let payload = json!({
@@ -404,7 +405,7 @@ async fn courses(world: &World, costs: &mut Answers) {
     });
     let mut path = String::new();
     for _ in 0..21 {
-        let created = costs.record("POST /courses", &admin.post("/courses", payload.clone()).await);
+        let created = calls.record("POST /courses", &admin.post("/courses", payload.clone()).await);
         path = format!("/courses/{}", created["course"]["courseID"].as_str().unwrap());
         let published = admin.post(&format!("{path}/publish"), json!({})).await;
         published.expect_success(Message::CoursePublished);
@@ -427,44 +428,44 @@ async fn courses(world: &World, costs: &mut Answers) {
         ("GET /catalogue/{courseId}", &path.replace("/courses/", "/catalogue/")),
         ("GET /courses/search-all?q=", "/courses/search-all?q=securite+ateliers"),
     ] {
-        costs.record(route, &admin.get(target).await);
+        calls.record(route, &admin.get(target).await);
     }
     for action in ["to-draft", "publish"] {
         let answer = admin.get(&format!("{path}/{action}")).await;
-        costs.record(&format!("GET /courses/{{courseId}}/{action}"), &answer);
+        calls.record(&format!("GET /courses/{{courseId}}/{action}"), &answer);
     }
     for action in ["to-draft", "publish"] {
         let answer = admin.post(&format!("{path}/{action}"), json!({})).await;
-        costs.record(&format!("POST /courses/{{courseId}}/{action}"), &answer);
+        calls.record(&format!("POST /courses/{{courseId}}/{action}"), &answer);
     }
-    costs.record("PUT /courses/{courseId}", &admin.put(&path, payload).await);
+    calls.record("PUT /courses/{courseId}", &admin.put(&path, payload).await);
     let question = json!({ "language": "FR", "question": "Pourquoi ce cours ?", "questionType": "LONG_REPLY" });
     let questions = path.replace("/courses/", "/courses/questions/");
     let ten = json!({ "questions": vec![question.clone(); 10] });
     let added =
-        costs.record("POST /courses/questions/{courseId}", &admin.post(&questions, ten).await);
-    costs.record("GET /courses/{courseId}", &admin.get(&path).await);
+        calls.record("POST /courses/questions/{courseId}", &admin.post(&questions, ten).await);
+    calls.record("GET /courses/{courseId}", &admin.get(&path).await);
     let one = format!("{questions}/{}", added["questions"][0]["questionID"].as_str().unwrap());
     let route = "/courses/questions/{courseId}/{questionId}";
-    costs.record(&format!("PUT {route}"), &admin.put(&one, question).await);
-    costs.record(&format!("DELETE {route}"), &admin.delete(&one).await);
-    costs.record("DELETE /courses/{courseId}", &admin.delete(&path).await);
+    calls.record(&format!("PUT {route}"), &admin.put(&one, question).await);
+    calls.record(&format!("DELETE {route}"), &admin.delete(&one).await);
+    calls.record("DELETE /courses/{courseId}", &admin.delete(&path).await);
 }
 
 /// A hundred recipients and a page of messages. The examples of the lists name a committee, as super admins do; the one
 /// of an opted-out number changes nothing.
-async fn sms(world: &World, costs: &mut Answers) {
+async fn sms(world: &World, calls: &mut Calls) {
     let admin = with_open_window(world.admin().await).await;
     // Before the messages, whose random ids decide how many stand in each shard.
-    costs.record("GET /sms?scope=committee", &admin.get("/sms?scope=committee").await);
+    calls.record("GET /sms?scope=committee", &admin.get("/sms?scope=committee").await);
     let recipients: Vec<String> = (0..100).map(|number| format!("+216201{number:05}")).collect();
     let payload = json!({ "recipients": recipients, "message": "Bonjour" });
-    let sent = costs.record("POST /sms/bulk", &admin.post("/sms/bulk", payload).await);
+    let sent = calls.record("POST /sms/bulk", &admin.post("/sms/bulk", payload).await);
     world.deliver().await;
     let batch = format!("/sms/bulk/{}", sent["batch"]["batchID"].as_str().unwrap());
     for (route, target) in [("GET /sms", "/sms"), ("GET /sms/bulk/{batchId}", &batch)] {
-        costs.record(route, &admin.get(target).await);
+        calls.record(route, &admin.get(target).await);
     }
     let opted_out = admin.put("/sms/opt-outs/+21620999999", json!({})).await;
-    costs.record("PUT /sms/opt-outs/{number}", &opted_out);
+    calls.record("PUT /sms/opt-outs/{number}", &opted_out);
 }
