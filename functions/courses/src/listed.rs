@@ -58,7 +58,8 @@ impl Courses {
                 others.get(&summary.committee_id).ok_or_else(|| missing(summary.committee_id))?
             };
             let availability = terms.get(&summary.course_id).map(|terms| {
-                AvailabilityView::in_list(summary, terms, committee.is_active, person, now)
+                AvailabilityView::new(summary, terms, committee.is_active, person, now)
+                    .with_pending(summary, &terms.seats, person)
             });
             Ok(ListedCourse { committee: CommitteeNames::from(committee), availability, course })
         };

@@ -96,9 +96,8 @@ pub(crate) async fn decide(
         let (state, code) = match decided {
             Ok(found) => (Some(found.full.registration.card.state), None),
             Err(error) => {
-                let found =
-                    registrations.store.full_registration(id, user_id).await.unwrap_or_default();
-                (found.map(|full| full.registration.card.state), Some(error.code().code()))
+                let found = registrations.store.registration(id, user_id).await.unwrap_or_default();
+                (found.map(|found| found.card.state), Some(error.code().code()))
             }
         };
         results.push(DecisionResult { user_id, state, code });

@@ -3,7 +3,7 @@
 use domain::{
     Instant,
     course::CourseSummary,
-    registration::{Audience, Availability, RegistrationSettings},
+    registration::{Audience, Availability, RegistrationSettings, Seats},
 };
 use serde::Serialize;
 use store::RegistrationTerms;
@@ -45,16 +45,10 @@ impl AvailabilityView {
         }
     }
 
-    /// As [`new`](Self::new), with `pending` for those who may write `course`.
-    pub fn in_list(
-        course: &CourseSummary,
-        terms: &RegistrationTerms,
-        is_open: bool,
-        person: &SignedIn,
-        now: Instant,
-    ) -> Self {
-        let pending = may_write(course, person).then_some(terms.seats.pending);
-        Self { pending, ..Self::new(course, terms, is_open, person, now) }
+    /// The same with how many wait for a decision, if `person` may write `course`.
+    #[must_use]
+    pub fn with_pending(self, course: &CourseSummary, seats: &Seats, person: &SignedIn) -> Self {
+        Self { pending: may_write(course, person).then_some(seats.pending), ..self }
     }
 }
 

@@ -205,7 +205,7 @@ impl ErrorCode {
     /// or hours, rounded up.
     pub fn text_with_wait(self, wait: Duration, language: Language) -> String {
         let Language::French = language;
-        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        let seconds = whole_seconds(wait);
         let (count, unit) = match (seconds, seconds.div_ceil(60)) {
             (0..60, _) => (seconds.max(1), "seconde"),
             (_, minutes @ 0..60) => (minutes, "minute"),
@@ -214,6 +214,11 @@ impl ErrorCode {
         let plural = if count > 1 { "s" } else { "" };
         self.text(language).replace("plus tard", &format!("dans {count} {unit}{plural}"))
     }
+}
+
+/// `wait` in seconds, rounded up.
+pub(crate) fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }
 
 impl From<ValueError> for ErrorCode {

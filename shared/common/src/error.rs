@@ -9,6 +9,7 @@ use store::StoreError;
 
 use crate::{
     ErrorCode, FieldError, InvalidValue,
+    codes::whole_seconds,
     envelope::{Cause, Text, envelope},
 };
 
@@ -138,8 +139,7 @@ impl IntoResponse for ApiError {
             response.headers_mut().insert(name, value);
         }
         if let Some(wait) = self.wait {
-            let seconds = HeaderValue::from(wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
-            response.headers_mut().insert(header::RETRY_AFTER, seconds);
+            response.headers_mut().insert(header::RETRY_AFTER, whole_seconds(wait).into());
         }
         if let Some(cause) = self.cause {
             response.extensions_mut().insert(Cause(cause.to_string()));

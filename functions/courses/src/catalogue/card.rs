@@ -19,7 +19,7 @@ pub(crate) struct Card {
     registration: Registration,
 }
 
-/// What a registration would meet, whoever asks.
+/// The availability of the course, the same for each caller.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Registration {
