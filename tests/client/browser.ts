@@ -1,35 +1,18 @@
 // Runs the scenario in Chromium on a page of another origin, where CORS hides what the service does not expose, and
 // tries every operation on the API page of the local service, which has the demonstration data.
 
-import { readFile } from "node:fs/promises"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { type Browser, chromium, type Page } from "playwright-core"
 import type { checkHelpers } from "./helpers.js"
+import { checkLooks, withFiles } from "./shared.js"
 import { check, type walk, type World } from "./walk.js"
 
-const PAGE = `<!doctype html><meta charset="utf-8"><title>Another origin</title>
-<script type="importmap">{ "imports": { "openapi-fetch": "/openapi-fetch.js", "halqa-client": "/halqa-client.js" } }</script>`
-const SCRIPTS: Record<string, string> = {
-	"/walk.js": "out/walk.js",
-	"/helpers.js": "out/helpers.js",
-	"/halqa-client.js": "node_modules/halqa-client/index.js",
-	"/openapi-fetch.js": "node_modules/openapi-fetch/dist/index.mjs",
-}
-
-async function walkFromAnotherOrigin(browser: Browser, { base, email, password, mails }: World) {
-	const server = createServer(async ({ url = "/" }, response) => {
-		const script = SCRIPTS[url]
-		response.setHeader("Content-Type", script ? "text/javascript" : "text/html")
-		response.end(script ? await readFile(script) : PAGE)
-	})
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+async function walkFromAnotherOrigin(browser: Browser, origin: string, { base, email, password, mails }: World) {
 	const page = await browser.newPage()
 	await page.exposeFunction("mails", mails)
-	await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+	await page.goto(`${origin}/page/index.html?api=${base}/api/v1`)
 	const steps = await page.evaluate(
 		async ([base, email, password]) => {
-			const [script, other] = ["/walk.js", "/helpers.js"]
+			const [script, other] = ["/out/walk.js", "/out/helpers.js"]
 			const { walk: walkHere } = (await import(script)) as { walk: typeof walk }
 			const { checkHelpers: checkHere } = (await import(other)) as { checkHelpers: typeof checkHelpers }
 			const { mails } = globalThis as unknown as Pick<World, "mails">
@@ -49,7 +32,6 @@ async function walkFromAnotherOrigin(browser: Browser, { base, email, password, 
 	})
 	check(width === 1, "a page of another origin shows the picture")
 	await page.close()
-	server.close()
 }
 
 /** Checks that our pages have no barrier that axe finds, and fit on a phone. */
@@ -59,14 +41,7 @@ async function checkPages(browser: Browser, base: string) {
 		const page = await browser.newPage({ colorScheme, viewport: { width: 390, height: 800 }, bypassCSP: true })
 		for (const path of ["", "/texts", "/people", "/requests", "/tables", "/front"]) {
 			await page.goto(`${base}/_local${path}`)
-			const width = await page.evaluate(() => document.documentElement.scrollWidth)
-			check(width <= 390, `${path} in ${colorScheme} colours is not wider than a phone, but ${width}`)
-			await page.addScriptTag({ path: "node_modules/axe-core/axe.min.js" })
-			const violations = await page.evaluate(async () => {
-				type Axe = { run(): Promise<{ violations: { id: string }[] }> }
-				return (await (globalThis as unknown as { axe: Axe }).axe.run()).violations.map(({ id }) => id)
-			})
-			check(violations.length === 0, `axe finds nothing on ${path} in ${colorScheme} colours: ${violations}`)
+			await checkLooks(page, `${path} in ${colorScheme} colours`)
 		}
 		await page.close()
 	}
@@ -156,7 +131,9 @@ export async function inChromium(world: World) {
 	const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 	const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args })
 	try {
-		await walkFromAnotherOrigin(browser, world)
+		await withFiles(async (origin) => {
+			await walkFromAnotherOrigin(browser, origin, world)
+		})
 		await checkPages(browser, world.base)
 		await walkWithPasskeys(browser, world.base)
 		await tryApiPage(browser, world.base)
