@@ -1,8 +1,9 @@
-// Runs the scenario in Chromium on a page of another origin, where CORS hides what the service does not expose, and
-// tries every operation on the API page of the local service, which has the demonstration data.
+// Runs the scenario in Chromium on a page of another origin, where CORS hides what the service does not expose, uses that page,
+// and tries every operation on the API page of the local service, which has the demonstration data.
 
 import { type Browser, chromium, type Page } from "playwright-core"
 import type { checkHelpers } from "./helpers.js"
+import { usePage } from "./page.js"
 import { checkLooks, withFiles } from "./shared.js"
 import { check, type walk, type World } from "./walk.js"
 
@@ -133,6 +134,7 @@ export async function inChromium(world: World) {
 	try {
 		await withFiles(async (origin) => {
 			await walkFromAnotherOrigin(browser, origin, world)
+			await usePage(browser, origin, world)
 		})
 		await checkPages(browser, world.base)
 		await walkWithPasskeys(browser, world.base)

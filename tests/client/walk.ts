@@ -21,14 +21,14 @@ const hasCode = (error: { message: { RESPONSE_CODE: string } } | undefined, code
 	check(error?.message.RESPONSE_CODE === code, `the code is ${code}, not ${JSON.stringify(error)}`)
 
 /** The body of a successful response; otherwise the scenario fails. */
-async function succeed<Data>(request: Promise<{ data?: Data; error?: unknown; response: Response }>): Promise<Data> {
+export async function succeed<Data>(request: Promise<{ data?: Data; error?: unknown; response: Response }>): Promise<Data> {
 	const { data, error, response } = await request
 	check(data !== undefined, `${response.url} succeeds: ${response.status} ${JSON.stringify(error)}`)
 	return data
 }
 
 /** Repeats `ask` until it finds something, for at most 15 seconds: effects of a write can be delayed. */
-async function waitFor<Found>(what: string, ask: () => Promise<Found | undefined>): Promise<Found> {
+export async function waitFor<Found>(what: string, ask: () => Promise<Found | undefined>): Promise<Found> {
 	for (let tries = 0; tries < 60; tries += 1) {
 		const answer = await ask()
 		if (answer !== undefined) return answer
