@@ -308,6 +308,17 @@ async fn check_of_a_killed_hook_is_taken_over_by_the_second() {
 }
 
 #[tokio::test]
+async fn result_of_a_release_is_the_first_that_was_recorded() {
+    let world = World::new().await;
+    let store = &world.setup().store;
+    store.join_release_check("r", "a", world.clock().now()).await.unwrap();
+    for (reporter, passed) in [("a", true), ("b", false)] {
+        let check = store.finish_release_check("r", reporter, passed).await.unwrap();
+        assert_eq!((check.passed, check.reporter.as_deref()), (Some(true), Some("a")));
+    }
+}
+
+#[tokio::test]
 async fn killed_hook_that_lambda_runs_again_reports_for_all() {
     with_hook(async |hook, services| {
         services.state(|state| state.holds = true);

@@ -67,7 +67,7 @@ impl Store {
         passed: bool,
     ) -> Result<ReleaseCheck, StoreError> {
         let update = Write::at(&keys::release_check(release))
-            .when("attribute_exists(hooks) AND attribute_not_exists(passed)")
+            .when("attribute_not_exists(passed)")
             .expression("SET passed = :passed, reporter = :reporter")
             .value(":passed", &passed)
             .text(":reporter", reporter);

@@ -255,6 +255,23 @@ async fn settings_and_course_changed_at_once_both_raise_the_version() {
 }
 
 #[tokio::test]
+async fn course_changed_while_it_is_cancelled_is_cancelled_and_changed() {
+    let course = Course::with(automatic(1, 9)).await;
+    let path = format!("/courses/{}", course.id);
+    let mut renamed = course.trainer.get(&path).await.expect_ok()["course"].clone();
+    renamed["courseTitle"] = json!("Premiers gestes");
+    let rename = async {
+        course.trainer.put(&path, renamed).await.expect_ok();
+    };
+    let cancel_path = course.path("/cancel-course");
+    let cancel = course.trainer.post(&cancel_path, json!({ "reason": "Orage" }));
+    let cancellation = ("TransactWriteItems", "cancelledAt");
+    course.world.overtaken(cancellation, cancel, rename).await.expect_ok();
+    let after = course.trainer.get(&path).await.expect_ok()["course"].clone();
+    assert!(after["courseTitle"] == "Premiers gestes" && after["cancelledAt"].is_string());
+}
+
+#[tokio::test]
 async fn seats_that_changed_meanwhile_stay_due() {
     let course = Course::with(automatic(1, 9)).await;
     course.registered().await;
