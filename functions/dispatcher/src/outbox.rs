@@ -2,18 +2,19 @@
 
 use background::{SendOutcome, TextMessage};
 use domain::{
-    E164, Email, Instant, Language, Recipient,
+    CourseId, E164, Email, Instant, Language, Recipient,
     code::CodeKind,
     limits,
     mail_stop::StopCause,
     outbox::{AccountEvent, Notification, OutboxItem, OutboxMessage},
+    registration::RegistrationNotice,
     sms::Type,
     times::{CODE_WAIT, MAIL_WAIT, OLD_MAIL_WAIT},
     user::User,
 };
-use messaging::texts;
+use messaging::texts::{self, Facts, RegistrationFacts, RequestsFacts};
 use runtime::Error;
-use store::{Counter, Outbound, StoreError};
+use store::{Counter, CourseTerms, Outbound, StoreError};
 
 use crate::{Dispatcher, Services};
 
@@ -24,12 +25,20 @@ enum Plan {
     Mail {
         to: Email,
         message: Box<OutboxMessage>,
-        /// The place on the waiting list that it names.
-        place: Option<usize>,
+        /// What the mail names.
+        facts: Facts,
         /// Counts the message, once in all its attempts.
         limit: Option<Counter>,
     },
     Text(TextMessage),
+}
+
+/// What is read of what a message is about.
+enum Named {
+    /// What its mail names.
+    Facts(Facts),
+    /// It is not to be sent any more, for this reason.
+    Overtaken(&'static str),
 }
 
 impl Dispatcher {
@@ -53,7 +62,7 @@ impl Dispatcher {
             )
             .into());
         };
-        if let Notification::Registration(_) = content.notification {
+        if content.notification.is_at_rate() {
             let fresh = message.created_at.after(MAIL_WAIT).since(clock.now());
             // Before the plan, which reads whether it is still to be sent.
             if !rate.wait(reserved.take(), fresh.max(OLD_MAIL_WAIT)).await? {
@@ -61,10 +70,10 @@ impl Dispatcher {
             }
         }
         let plan = self.plan(content).await?;
-        let (to, mut message, place, limit) = match plan {
+        let (to, mut message, facts, limit) = match plan {
             Plan::Skip(outcome) => return sender.skip(what, expires_at, outcome).await,
             Plan::Text(text) => return sender.send_text(what, expires_at, &text, reserved).await,
-            Plan::Mail { to, message, place, limit } => (to, message, place, limit),
+            Plan::Mail { to, message, facts, limit } => (to, message, facts, limit),
         };
         let Some(claim) = sender.claim(what, expires_at).await? else {
             return Ok(());
@@ -78,7 +87,7 @@ impl Dispatcher {
                 {
                     *is_last = left == 0;
                 }
-                let mail = texts.mail(&message, &to, place);
+                let mail = texts.mail(&message, &to, &facts, clock.now());
                 mails.send(&to, &mail, message.about).await.into()
             }
             Ok(None) => SendOutcome::not_notified("the mailbox has had its messages of the day"),
@@ -96,18 +105,26 @@ impl Dispatcher {
         if user.is_none() && *to != Recipient::NoAccount && !notification.is_of_closed_account() {
             return Ok(Plan::Skip(SendOutcome::not_notified("the account is closed")));
         }
-        let mut place = None;
-        if let Notification::Registration(notice) = notification {
-            let store = &self.0.store;
-            let registration = store.registration(notice.course_id, *about).await?;
-            let current = registration.filter(|one| one.details.state_version == notice.version);
-            let Some(current) = current else {
-                let reason = "the registration has changed again";
+        let named = match (notification, &user) {
+            (Notification::Registration(notice), Some(user)) => {
+                self.registration_facts(notice, user).await?
+            }
+            (Notification::Requests { course_id, .. }, Some(user)) => {
+                self.requests_facts(*course_id, user).await?
+            }
+            (Notification::Account { .. }, Some(user)) => {
+                let committee = self.0.store.committee(user.committee_id).await?;
+                let facts = committee.map(|committee| Facts::Committee(Box::new(committee)));
+                Named::Facts(facts.unwrap_or(Facts::None))
+            }
+            _ => Named::Facts(Facts::None),
+        };
+        let facts = match named {
+            Named::Facts(facts) => facts,
+            Named::Overtaken(reason) => {
                 return Ok(Plan::Skip(SendOutcome::not_notified(reason)));
-            };
-            // Now: others may have joined or left the list since the message was queued.
-            place = store.position(&current.card).await?;
-        }
+            }
+        };
         Ok(match to.clone() {
             // Queued for an unknown address, so that the request costs the same as for a known one.
             Recipient::NoAccount => Plan::Skip(SendOutcome::Sent),
@@ -121,7 +138,7 @@ impl Dispatcher {
                 }
                 stop => {
                     let limit = limit(&to, notification, user.as_ref(), stop);
-                    Plan::Mail { to, message: Box::new(message), place, limit }
+                    Plan::Mail { to, message: Box::new(message), facts, limit }
                 }
             },
             Recipient::Sms(phone) => match texts::sms(notification, Language::default()) {
@@ -137,6 +154,55 @@ impl Dispatcher {
                     Plan::Skip(SendOutcome::not_notified("this notification is sent by mail only"))
                 }
             },
+        })
+    }
+}
+
+impl Dispatcher {
+    /// What the mail to `user` about `notice` names, as it is now: others may have joined or left the waiting list since the
+    /// message was queued, and the course may have changed.
+    async fn registration_facts(
+        &self,
+        notice: &RegistrationNotice,
+        user: &User,
+    ) -> Result<Named, StoreError> {
+        let store = &self.0.store;
+        let registration = store.registration(notice.course_id, user.user_id).await?;
+        let current = registration.filter(|one| one.details.state_version == notice.version);
+        let Some(registration) = current else {
+            return Ok(Named::Overtaken("the registration has changed again"));
+        };
+        let (terms, position) = tokio::try_join!(
+            store.course_terms(notice.course_id),
+            store.position(&registration.card)
+        )?;
+        let Some(CourseTerms { course, settings, .. }) = terms else {
+            return Ok(Named::Facts(Facts::None));
+        };
+        let committee = store.committee(course.summary.committee_id).await?;
+        let is_vouched_for = user.is_vouched_for();
+        let facts = RegistrationFacts {
+            registration,
+            course,
+            settings,
+            committee,
+            position,
+            is_vouched_for,
+        };
+        Ok(Named::Facts(Facts::Registration(Box::new(facts))))
+    }
+
+    /// What the mail to `user` about registrations for `course` that wait names, as it is now.
+    async fn requests_facts(&self, course: CourseId, user: &User) -> Result<Named, StoreError> {
+        let store = &self.0.store;
+        let (terms, seats) = tokio::try_join!(store.course_terms(course), store.seats(course))?;
+        let course = terms.map(|terms| terms.course);
+        let course = course.filter(|course| course.summary.is_decided_by(user));
+        Ok(match (course, seats.pending) {
+            (Some(course), pending @ 1..) => {
+                Named::Facts(Facts::Requests(Box::new(RequestsFacts { course, pending })))
+            }
+            _ => Named::Overtaken("nothing waits for the decision of this account"),
         })
     }
 }
@@ -164,6 +230,11 @@ fn limit(
             } else {
                 None
             };
+        }
+        Notification::Requests { .. } => {
+            let is_vouched_for = user?.is_vouched_for();
+            return (!is_vouched_for)
+                .then(|| Counter::of(limits::REGISTRATION_MAILS_UNVERIFIED, to));
         }
         Notification::Account { event, .. } => event,
     };

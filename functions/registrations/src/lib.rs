@@ -23,7 +23,6 @@ pub use self::create::RUSH_TIME;
 
 use common::{Cursors, Routes};
 use domain::Zone;
-use http::Uri;
 use identity::outbox::OutboxSealer;
 use runtime::{ConfigError, Key};
 use storage::Bucket;
@@ -43,8 +42,8 @@ pub(crate) struct Registrations {
     max_active: u64,
     /// That of the times in exports.
     zone: Zone,
-    /// That of the service, for the ids of events in calendars.
-    host: String,
+    /// The URL of the front end, without a trailing slash.
+    public_url: String,
 }
 
 /// The routes below `/registrations`.
@@ -53,9 +52,6 @@ pub(crate) struct Registrations {
 /// When a setting or key is missing or malformed.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
-    let public_url: Option<Uri> = settings.required_url("PUBLIC_URL")?.parse().ok();
-    let host = public_url.as_ref().and_then(Uri::host);
-    let host = host.ok_or_else(|| ConfigError::new("PUBLIC_URL", "must be a URL"))?;
     let registrations = Registrations {
         store: setup.store.clone(),
         bucket: Bucket::new(&setup.aws, settings)?,
@@ -63,7 +59,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         outbox: setup.keys.parse(Key::Outbox)?,
         max_active: settings.number("REGISTRATIONS_PER_USER", 50)?,
         zone: settings.parse("TIME_ZONE", "Africa/Tunis")?,
-        host: host.to_owned(),
+        public_url: settings.required_url("PUBLIC_URL")?.trim_end_matches('/').to_owned(),
     };
     Ok(Routes::default()
         .get("/registrations/my-registrations", my_registrations::list)

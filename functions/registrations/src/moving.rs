@@ -65,8 +65,7 @@ impl Registrations {
         let mut tx = self.store.transaction();
         let id = course.course.summary.course_id;
         tx.move_registrations(id, &[(before, after)], rule, self.max_active);
-        let (summary, settings) = (&course.course.summary, &course.settings);
-        let notice = RegistrationNotice::new(event, after, summary, settings, user);
+        let notice = RegistrationNotice::new(event, after);
         tx.send_at_rate(&self.outbox.notify_registration(user, after, notice, now)?);
         Ok(tx)
     }

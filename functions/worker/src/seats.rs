@@ -4,6 +4,7 @@
 mod end;
 mod forget;
 mod promote;
+mod tell;
 
 use std::time::Duration;
 
@@ -86,6 +87,7 @@ impl Worker {
             let left = match work {
                 Work::End(ending) => self.end(course, ending).await?,
                 Work::Promote => self.promote(course).await?,
+                Work::TellDeciders => self.tell_deciders(course).await?,
                 Work::Forget => self.forget(course).await?,
             };
             match left {
@@ -106,12 +108,12 @@ impl Worker {
         event: RegistrationEvent,
     ) -> Result<bool, Error> {
         let Services { store, outbox, .. } = &*self.0;
-        let (course, settings) = (&terms.course.summary, &terms.settings);
+        let course = &terms.course.summary;
         let pairs: Vec<_> = moves.iter().map(|one| (Some(one.before), &one.after)).collect();
         let mut tx = store.transaction();
         tx.move_registrations(course.course_id, &pairs, rule, u64::MAX);
         for Move { after, user, .. } in moves {
-            let notice = RegistrationNotice::new(event, after, course, settings, user);
+            let notice = RegistrationNotice::new(event, after);
             let message = outbox.notify_registration(user, after, notice, after.card.updated_at)?;
             tx.send_at_rate(&message);
         }

@@ -2,6 +2,7 @@
 
 mod answers;
 mod availability;
+mod calendar;
 mod notice;
 mod reader;
 mod seats;
@@ -19,7 +20,8 @@ pub(crate) use self::answers::{DATES, DECIMALS, LONG_REPLY, MAX_NUMBER, SHORT_RE
 pub use self::{
     answers::{Answer, AnswerError, Clearing, answered, form_language, merged},
     availability::{Availability, Status},
-    notice::{RegistrationEvent, RegistrationNotice},
+    calendar::{EventStatus, calendar},
+    notice::{RegistrationEvent, RegistrationNotice, next_requests_message, requests_message_id},
     reader::Reader,
     seats::{Cleanup, Seats},
     settings::{Audience, Mode, RegistrationSettings},

@@ -4,8 +4,9 @@ use std::{str::FromStr, time::Duration};
 
 use domain::{
     Instant, Recipient, UserId, code,
+    course::CourseSummary,
     outbox::{AccountEvent, Notification, OutboxItem, OutboxMessage, State},
-    registration::{Registration, RegistrationNotice},
+    registration::{Registration, RegistrationNotice, requests_message_id},
     user::User,
 };
 use uuid::Uuid;
@@ -97,6 +98,19 @@ impl OutboxSealer {
     ) -> Result<OutboxItem, SealingError> {
         let notification = Notification::Registration(Box::new(notice));
         self.mail(registration.message_id(), user, notification, now)
+    }
+
+    /// As [`notify`](Self::notify), for the registrations for `course` that wait for the decision of `user`. There is one an
+    /// hour.
+    pub fn notify_requests(
+        &self,
+        user: &User,
+        course: &CourseSummary,
+        now: Instant,
+    ) -> Result<OutboxItem, SealingError> {
+        let (course_id, language) = (course.course_id, course.language.clone());
+        let id = requests_message_id(course_id, user.user_id, now);
+        self.mail(id, user, Notification::Requests { course_id, language }, now)
     }
 
     fn mail(

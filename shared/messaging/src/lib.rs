@@ -5,8 +5,10 @@ pub mod texts;
 
 use std::{error::Error, fmt};
 
+use aws_sdk_sesv2::primitives::Blob;
 use aws_sdk_sesv2::types::{
-    Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag,
+    Attachment, AttachmentContentTransferEncoding, Body, Content, Destination, EmailContent,
+    Message, MessageHeader, MessageTag,
 };
 use aws_sdk_sns::{
     config::{retry::RetryConfig, timeout::TimeoutConfig},
@@ -123,10 +125,19 @@ impl MailClient {
         let body = Body::builder().text(part(&mail.text)?);
         // RFC 3834, section 5: prevents automatic replies.
         let header = MessageHeader::builder().name("Auto-Submitted").value("auto-generated");
+        let calendar = mail.calendar.as_ref().map(|calendar| {
+            Attachment::builder()
+                .file_name("halqa.ics")
+                .content_type("text/calendar; charset=utf-8")
+                .content_transfer_encoding(AttachmentContentTransferEncoding::Base64)
+                .raw_content(Blob::new(calendar.as_bytes()))
+                .build()
+        });
         let message = Message::builder()
             .subject(part(&mail.subject)?)
             .body(body.html(part(&mail.html)?).build())
-            .headers(header.build()?);
+            .headers(header.build()?)
+            .set_attachments(calendar.transpose()?.map(|calendar| vec![calendar]));
         let content = EmailContent::builder().simple(message.build());
         let destination = Destination::builder().to_addresses(to.as_str());
         let request = self.ses.send_email().from_email_address(&self.mail_from);

@@ -16,6 +16,7 @@ async fn send((mails, texts): &(MailClient, SmsClient)) -> [Result<(), SendError
         subject: "Bonjour".to_owned(),
         text: "Bonjour".to_owned(),
         html: "<p>Bonjour</p>".to_owned(),
+        calendar: None,
     };
     let (to, number) = ("b@example.org".parse().unwrap(), "+21620123456");
     let number = number.parse().unwrap();

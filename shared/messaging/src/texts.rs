@@ -1,33 +1,54 @@
-//! The French texts of mails and text messages. The texts of each kind are in `code_words` and
-//! `events`; a mail is composed of `Part`s, which are rendered as plain text and as HTML.
+//! The texts of mails and text messages, those about registrations in French and Arabic, all others in French. The texts of
+//! each kind are in `code_words`, `events` and `language`; a mail is composed of `Part`s, which are rendered as plain text and
+//! as HTML.
 //!
-//! A message about a code contains exactly one run of six or more digits, the code, so that programs and
-//! people find it. All other messages contain none, but for what a committee writes to the people registered for a course.
+//! A message about a code contains exactly one run of six or more digits, the code, so that programs and people find it. All
+//! other messages contain none, but for what committees write, and the links to their courses.
 
 mod events;
-mod moment;
+mod language;
 mod part;
 mod registration;
 
 use domain::{
-    Email, Language, Zone,
+    Email, Instant, Language, Line, Zone,
     agent::Agent,
     code::{CodeKind, LIFE},
+    committee::Committee,
     outbox::{Notification, OutboxMessage},
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
-use self::part::{Part, document};
+pub use self::registration::{RegistrationFacts, RequestsFacts};
+use self::{
+    language::{FRENCH, Texts},
+    part::{Part, document},
+};
 
 /// The content of a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mail {
-    /// The subject, without any user input.
+    /// The subject, without any user input but the title of a course.
     pub subject: String,
     /// The body as plain text.
     pub text: String,
     /// The body as an HTML document.
     pub html: String,
+    /// The attached event for calendars (RFC 5545).
+    pub calendar: Option<String>,
+}
+
+/// What a mail names besides its message, as it is when the mail is sent.
+#[derive(Debug, Clone)]
+pub enum Facts {
+    /// Nothing.
+    None,
+    /// The committee of the account, for a mail about an event that its person may have to report.
+    Committee(Box<Committee>),
+    /// The registration.
+    Registration(Box<RegistrationFacts>),
+    /// Registrations that wait for a decision.
+    Requests(Box<RequestsFacts>),
 }
 
 /// Writes the texts of mails.
@@ -42,19 +63,46 @@ pub struct MailTexts {
 }
 
 impl MailTexts {
-    /// The mail with `message` to the address `to`. `place` is the person's place on the waiting list of a course, if the
-    /// mail is to name one.
-    pub fn mail(&self, message: &OutboxMessage, to: &Email, place: Option<usize>) -> Mail {
+    /// The mail with `message` to the address `to`, at `now`.
+    pub fn mail(&self, message: &OutboxMessage, to: &Email, facts: &Facts, now: Instant) -> Mail {
         let Language::French = self.language;
-        let (subject, body) = self.words(&message.notification, to, place);
-        let [start, end] = [greeting(&message.name), CLOSING.to_owned()].map(Part::Paragraph);
+        let notification = &message.notification;
+        let texts = match notification {
+            Notification::Registration(notice) => Texts::of(&notice.language),
+            Notification::Requests { language, .. } => Texts::of(language),
+            Notification::Code { .. } | Notification::Account { .. } => &FRENCH,
+        };
+        let (subject, body) = self.words(notification, to, facts);
+        let subject = match facts.title() {
+            Some(title) => format!("{subject}{}{}", texts.colon, texts.quoted(title.as_str())),
+            None => subject.to_owned(),
+        };
+        let [start, end] = [greeting(&message.name, texts), texts.closing.to_owned()];
+        let [start, end] = [start, end].map(Part::Paragraph);
         let parts: Vec<Part> = [start].into_iter().chain(body).chain([end]).collect();
-        let text: Vec<String> = parts.iter().map(Part::text).collect();
-        let html: String = parts.iter().map(Part::html).collect();
+        let text: Vec<String> = parts.iter().map(|part| part.text(texts)).collect();
+        let html: String = parts.iter().map(|part| part.html(texts)).collect();
+        let calendar = match (notification, facts) {
+            (Notification::Registration(notice), Facts::Registration(facts)) => {
+                facts.calendar(notice, &self.public_url, now)
+            }
+            _ => None,
+        };
         Mail {
-            subject: subject.to_owned(),
             text: format!("{}\n", text.join("\n\n")),
-            html: document(subject, &html),
+            html: document(&subject, &html, texts),
+            subject,
+            calendar,
+        }
+    }
+}
+
+impl Facts {
+    fn title(&self) -> Option<&Line<200>> {
+        match self {
+            Self::Registration(facts) => facts.title(),
+            Self::Requests(facts) => Some(&facts.course.summary.course_title),
+            Self::None | Self::Committee(_) => None,
         }
     }
 }
@@ -67,20 +115,19 @@ pub fn sms(notification: &Notification, language: Language) -> Option<String> {
         return None;
     };
     Some(format!(
-        "Halqa: {} est {digits}. Il est valable {MINUTES} minutes. Ne le communiquez à personne.",
+        "Halqa : {} est {digits}. Il est valable {MINUTES} minutes. Ne le communiquez à personne.",
         code_words(*kind).sms
     ))
 }
 
 const MINUTES: u64 = LIFE.as_secs() / 60;
-const CLOSING: &str = "Bien cordialement,\nL’équipe Halqa";
 
 /// The texts of messages about a code.
 struct CodeWords {
     subject: &'static str,
     /// The paragraph before the code.
     intro: &'static str,
-    /// The words between `Halqa:` and `est`.
+    /// The words between `Halqa :` and `est`.
     sms: &'static str,
     link: Option<LinkWords>,
 }
@@ -125,7 +172,8 @@ fn code_words(kind: CodeKind) -> CodeWords {
             link: Some(LinkWords {
                 page: "verify",
                 with_address: true,
-                intro: "Vous pouvez aussi vérifier votre adresse avec ce lien, sans saisir le code\u{a0}:",
+                intro: "Vous pouvez aussi vérifier votre adresse avec ce lien, sans saisir le code. La page vous demande de vous \
+                        connecter\u{a0}:",
                 button: "Vérifier mon adresse e-mail",
             }),
         },
@@ -143,14 +191,14 @@ type Words = (&'static str, Vec<Part>);
 
 fn code_mail(words: CodeWords, digits: &str, code: &str, to: &Email, public_url: &str) -> Words {
     let link = words.link.filter(|_| !code.is_empty()).map(
-        |LinkWords { page, with_address, intro, button }| Part::Link {
+        |LinkWords { page, with_address, intro, button }| Part::Button {
             intro,
             button,
             url: link_to(public_url, page, code, with_address.then_some(to)),
         },
     );
     let warning = format!(
-        "Ce code est valable {MINUTES} minutes et ne sert qu’une fois. Ne communiquez ce code à personne et ne transférez pas \
+        "Ce code est valable {MINUTES}\u{a0}minutes et ne sert qu’une fois. Ne communiquez ce code à personne et ne transférez pas \
          ce message\u{a0}: nous ne vous le demanderons jamais."
     );
     let otherwise = "Si vous n’avez rien demandé, ignorez simplement ce message\u{a0}: sans ce code, rien ne change.";
@@ -185,19 +233,20 @@ fn device_facts(agent: &Agent, ip: &str, when: String) -> Vec<(&'static str, Str
         ("Système", or(&agent.os, "inconnu")),
         ("Appareil", or(&agent.device, "inconnu")),
         ("Adresse IP", or(ip, "inconnue")),
-        ("Quand", when),
+        ("Date", when),
     ]
 }
 
-fn greeting(name: &str) -> String {
+fn greeting(name: &str, texts: &Texts) -> String {
+    let Texts { hello, comma, .. } = texts;
     let name = cleaned(name);
     // Mail programs turn such a name into a link, and an account can be registered with another person's address.
     let looks_like_link = name.contains("://")
         || name.split('.').skip(1).any(|rest| rest.starts_with(char::is_alphanumeric));
     if name.is_empty() || looks_like_link {
-        "Bonjour,".to_owned()
+        format!("{hello}{comma}")
     } else {
-        format!("Bonjour {name},")
+        format!("{hello} {}{comma}", texts.quoted(&name))
     }
 }
 

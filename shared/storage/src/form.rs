@@ -81,7 +81,7 @@ impl Bucket {
             .expires_in(check_validity(valid_for)?);
         let request = self.client.get_object().bucket(&self.name).key(key);
         let request = request
-            .response_content_disposition(disposition(name, content_type))
+            .response_content_disposition(content_disposition(name, content_type))
             .response_content_type(content_type)
             .presigned(config.build().map_err(rejected)?);
         Ok(request.await?.uri().to_owned())
@@ -111,9 +111,10 @@ const NOT_ATTR_CHAR: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'|')
     .remove(b'~');
 
-/// The `Content-Disposition` header (<https://www.rfc-editor.org/rfc/rfc6266>): the name in ASCII for clients
-/// that support nothing else, then the full name (<https://www.rfc-editor.org/rfc/rfc8187>).
-fn disposition(name: &str, content_type: &str) -> String {
+/// The `Content-Disposition` header of the file `name` (<https://www.rfc-editor.org/rfc/rfc6266>): the name in ASCII for
+/// clients that support nothing else, then the full name (<https://www.rfc-editor.org/rfc/rfc8187>). Browsers may display
+/// pictures and PDF files, and download all others.
+pub fn content_disposition(name: &str, content_type: &str) -> String {
     let kind = if INLINE_TYPES.contains(&content_type) { "inline" } else { "attachment" };
     let name = file_name(name);
     let ascii = name.replace(|c: char| !matches!(c, ' '..='~') || matches!(c, '"' | '%'), "_");

@@ -15,7 +15,7 @@ use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use runtime::Unavailable;
 
 pub use bucket::{Bucket, KEPT, ObjectHead};
-pub use form::Form;
+pub use form::{Form, content_disposition};
 pub use upload::{file_key, upload_key};
 
 /// The time-out of one operation, the transfer of a hundred megabytes included.

@@ -25,7 +25,7 @@ async fn cancelled_course_ends_all_registrations_and_tells_why() {
         expect_fields(&seen, expected);
         assert_eq!(seen["course"]["cancelledAt"], cancelled["registration"]["cancelledAt"]);
         let subjects = subjects(&course.world, person).await;
-        assert_eq!(subjects[0], "Un cours auquel vous étiez inscrit est annulé");
+        assert_eq!(subjects[0], "Votre cours est annulé");
     }
     assert_eq!(course.counts().await, [0, 0, 0]);
     course.register(&people[0]).await.expect_error(ErrorCode::CourseCancelled);

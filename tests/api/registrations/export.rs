@@ -204,6 +204,11 @@ async fn calendar_has_one_event_in_utc_for_confirmed_people() {
     };
     assert!(one("UID:").starts_with(&format!("UID:{}@", course.id)), "{text}");
     assert_eq!(one("SUMMARY:"), "SUMMARY:Premiers secours");
+    assert_eq!(one("PRODID:"), "PRODID:-//Halqa//Courses//FR");
+    assert!(one("URL:").ends_with(&format!("/courses/{}", course.id)), "{text}");
+    assert!(one("CONTACT:").contains("@example.org"), "{text}");
+    let name = answer.header("content-disposition");
+    assert!(name.contains("filename=\"Premiers secours.ics\""), "{name}");
     let shown = member.get(&format!("/courses/{}", course.id)).await.expect_ok();
     assert_eq!(one("SEQUENCE:"), format!("SEQUENCE:{}", shown["course"]["version"]));
     let start = one("DTSTART:");

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use domain::{Email, Profile, user::User};
+use domain::{Email, Profile, registration::next_requests_message, user::User};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use store::{Channel, SendingRate};
@@ -32,11 +32,12 @@ async fn each_change_of_state_is_told_once() {
     post(&course, trainer, &second, "cancel", json!({ "reason": "Salle trop petite" })).await;
     let told = async |person: &Person| subjects(&course.world, person).await;
     let (received, accepted) =
-        ("Votre demande d’inscription est reçue", "Votre demande d’inscription est acceptée");
-    let cancelled = "Votre inscription est annulée";
-    assert_eq!(told(&first).await, [cancelled, accepted, received]);
+        ("Nous avons reçu votre demande", "Votre demande d’inscription est acceptée");
+    let by_person = "Vous avez annulé votre inscription";
+    let by_committee = "Le comité a annulé votre inscription";
+    assert_eq!(told(&first).await, [by_person, accepted, received]);
     let promoted = "Une place s’est libérée pour vous";
-    assert_eq!(told(&second).await, [cancelled, promoted, accepted, received]);
+    assert_eq!(told(&second).await, [by_committee, promoted, accepted, received]);
     assert_eq!(told(&third).await, ["Votre demande d’inscription est refusée", received]);
     let text = newest(&course.world, &first).await;
     assert!(text.contains("Vous avez annulé votre inscription."), "{text}");
@@ -50,7 +51,7 @@ async fn message_that_a_later_change_has_overtaken_is_not_sent() {
     let (member, _) = course.registered().await;
     let cancel = format!("{}/cancel", course.path_of(&member));
     member.post(&cancel, json!({})).await.expect_ok();
-    assert_eq!(subjects(&course.world, &member).await, ["Votre inscription est annulée"]);
+    assert_eq!(subjects(&course.world, &member).await, ["Vous avez annulé votre inscription"]);
     course.register(&member).await.expect_created();
     // Only a change of the state overtakes.
     let note = json!({ "note": "Au premier rang" });
@@ -270,7 +271,7 @@ async fn line_breaks_of_people_are_shown_in_both_forms() {
     let reason = json!({ "reason": "Salle inondée\nÀ bientôt" });
     post(&course, &course.trainer, &member, "cancel", reason).await;
     let mut mails = course.world.mails(member.user().email.as_str()).await;
-    mails.retain(|mail| mail["subject"] == "Votre inscription est annulée");
+    mails.retain(|mail| mail["subject"].as_str().unwrap().starts_with("Le comité"));
     let has = |form: &str, text: &str| mails[0][form].as_str().unwrap().contains(text);
     assert!(has("text", "Salle inondée\nÀ bientôt"), "{mails:?}");
     assert!(has("html", "Salle inondée<br>À bientôt"), "{mails:?}");
@@ -278,6 +279,104 @@ async fn line_breaks_of_people_are_shown_in_both_forms() {
     let mails = course.world.mails(member.user().email.as_str()).await;
     let html = mails[0]["html"].as_str().unwrap();
     assert!(html.contains("Salle 2 &lt;A&gt;<br>Au premier étage"), "{html}");
+}
+
+#[tokio::test]
+async fn mails_to_confirmed_people_name_the_course_and_attach_it() {
+    let mut settings = automatic(1, 5);
+    settings["joinInfo"] = json!("Salle 2");
+    let course = Course::with(settings).await;
+    let shown = course.trainer.get(&format!("/courses/{}", course.id)).await.expect_ok();
+    let [(member, _), (waiting, _)] = [course.registered().await, course.registered().await];
+    let mails = async |person: &Person| course.world.mails(person.user().email.as_str()).await;
+    let mail = mails(&member).await[0].clone();
+    assert_eq!(mail["subject"], "Votre inscription est confirmée\u{a0}: Premiers secours");
+    let contact = shown["course"]["contactEmail"].as_str().unwrap();
+    let page = format!("/courses/{}", course.id);
+    for part in ["Début\u{a0}: le ", "Fin\u{a0}: le ", contact, &page, "Salle 2"] {
+        assert!(mail["text"].as_str().unwrap().contains(part), "{part}: {mail}");
+    }
+    let event = &mail["attachments"][0];
+    assert_eq!(event["contentType"], "text/calendar; charset=utf-8");
+    let calendar = member.get(&format!("{}/calendar", course.path_of(&member))).await;
+    let without_time = |calendar: &str| {
+        let lines = calendar.lines().filter(|line| !line.starts_with("DTSTAMP"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let shown = without_time(&String::from_utf8_lossy(&calendar.body));
+    assert_eq!(without_time(event["content"].as_str().unwrap()), shown);
+    assert_eq!(mails(&waiting).await[0]["attachments"], json!([]));
+    post(&course, &member, &member, "cancel", json!({})).await;
+    let event = mails(&member).await[0]["attachments"][0]["content"].clone();
+    let event = without_time(event.as_str().unwrap());
+    let has = |line: &str| event.iter().any(|one| one == line);
+    assert!(has("STATUS:CANCELLED") && !event.iter().any(|line| line.contains("Salle 2")));
+    assert!(has(shown.iter().find(|line| line.starts_with("UID:")).unwrap()), "{event:?}");
+    post(&course, &waiting, &waiting, "cancel", json!({})).await;
+    assert_ne!(mails(&waiting).await[0]["attachments"], json!([]), "they were promoted");
+}
+
+#[tokio::test]
+async fn mails_of_a_registration_in_arabic_are_in_arabic_from_right_to_left() {
+    let course = Course::with(automatic(5, 0)).await;
+    let member = course.world.member().await;
+    member.post(&course.path(""), json!({ "language": "AR" })).await.expect_created();
+    let mail = course.world.mails(member.user().email.as_str()).await[0].clone();
+    assert_eq!(mail["subject"], "تم تأكيد تسجيلكم: \u{2068}Premiers secours\u{2069}");
+    let text = mail["text"].as_str().unwrap();
+    for part in ["مرحبًا", "- البداية: ", "(توقيت تونس)", "فريق حلقة"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(mail["html"].as_str().unwrap().contains("<html lang=\"ar\" dir=\"rtl\">"));
+}
+
+const REQUESTS: &str = "Des demandes d’inscription vous attendent";
+
+#[tokio::test]
+async fn creator_is_told_once_an_hour_of_new_requests() {
+    let course = Course::with(json!({ "mode": "MANUAL" })).await;
+    let told = async || subjects(&course.world, &course.trainer).await;
+    course.world.clock().advance(until_next_hour(&course.world));
+    let (first, _) = course.registered().await;
+    assert_eq!(told().await, [REQUESTS]);
+    for _ in 0..3 {
+        course.registered().await;
+        assert_eq!(told().await, [REQUESTS]);
+    }
+    let hour = Duration::from_secs(3600);
+    course.world.clock().advance(hour);
+    course.world.sweep().await;
+    assert_eq!(told().await, [REQUESTS, REQUESTS]);
+    let text = newest(&course.world, &course.trainer).await;
+    assert!(text.contains("- Demandes en attente\u{a0}: 4"), "{text}");
+    course.world.clock().advance(hour);
+    course.world.sweep().await;
+    assert_eq!(told().await.len(), 2, "nothing is new");
+    // What is decided before the mail is sent is not told.
+    let decided = course.registered().await.0;
+    for person in [&first, &decided] {
+        post(&course, &course.trainer, person, "approve", json!({})).await;
+    }
+    assert_eq!(told().await.len(), 3, "two still wait");
+}
+
+#[tokio::test]
+async fn admins_are_told_of_requests_when_the_creator_may_not_decide() {
+    let course = Course::with(json!({ "mode": "MANUAL" })).await;
+    let (world, trainer) = (&course.world, course.trainer.user());
+    let admin = world.unhashed_account(Profile::CommitteeAdmin).await;
+    let admin = world.signed_in(admin).await;
+    course.world.changed_account(&trainer, |user| user.profile = Profile::Member).await;
+    course.registered().await;
+    assert_eq!(subjects(world, &admin).await, [REQUESTS]);
+    assert_eq!(subjects(world, &course.trainer).await, [""; 0]);
+}
+
+/// The time until the clock's next full hour.
+fn until_next_hour(world: &World) -> Duration {
+    let now = world.clock().now();
+    next_requests_message(now).since(now)
 }
 
 #[tokio::test]

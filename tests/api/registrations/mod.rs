@@ -136,8 +136,12 @@ pub(crate) fn automatic(capacity: u32, waitlist_limit: u32) -> Value {
     json!({ "mode": "AUTOMATIC", "capacity": capacity, "waitlistLimit": waitlist_limit })
 }
 
-/// The subjects of the mails to `person` about registrations, newest first.
+/// The subjects of the mails to `person` about registrations, newest first, without the title of the usual course.
 pub(crate) async fn subjects(world: &World, person: &Person) -> Vec<String> {
     let mails = world.mails(person.user().email.as_str()).await;
-    mails.iter().map(|mail| mail["subject"].as_str().unwrap().to_owned()).collect()
+    let without_title = |mail: &Value| {
+        let subject = mail["subject"].as_str().unwrap();
+        subject.trim_end_matches("\u{a0}: Premiers secours").to_owned()
+    };
+    mails.iter().map(without_title).collect()
 }

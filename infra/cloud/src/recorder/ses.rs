@@ -1,6 +1,7 @@
 //! Amazon SES v2: records mails; requests are in JSON.
 
 use bytes::Bytes;
+use data_encoding::BASE64;
 use domain::Instant;
 use http::{HeaderValue, Method, Response, StatusCode};
 use http_body_util::Full;
@@ -60,12 +61,26 @@ fn mail(body: &[u8], id: Uuid, now: Instant) -> Result<Value, String> {
     if to.is_empty() || to.len() > 50 || (text.is_none() && html.is_none()) {
         return Err("A mail has 1 to 50 recipients, and a text or an HTML body.".to_owned());
     }
+    let attachments =
+        simple["Attachments"].as_array().map(|all| all.iter().map(attachment).collect());
+    let attachments: Vec<Value> = attachments.unwrap_or_else(|| Ok(Vec::new()))?;
     let (to, headers) = (to.join(", "), &simple["Headers"]);
     let (tags, set) = (&request["EmailTags"], &request["ConfigurationSetName"]);
     Ok(json!({
         "id": id, "to": to, "subject": subject, "text": text, "html": html, "from": from, "headers": headers, "at": now,
-        "tags": tags, "configurationSet": set,
+        "tags": tags, "configurationSet": set, "attachments": attachments,
     }))
+}
+
+/// A text that is attached, with its name and type
+/// (<https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_Attachment.html>).
+fn attachment(value: &Value) -> Result<Value, String> {
+    let name = value["FileName"].as_str().ok_or("An attachment has a FileName.")?;
+    let content =
+        value["RawContent"].as_str().and_then(|content| BASE64.decode(content.as_bytes()).ok());
+    let content = content.ok_or("The RawContent of an attachment is base64.")?;
+    let content = String::from_utf8(content).map_err(|_| "Only texts can be attached here.")?;
+    Ok(json!({ "fileName": name, "contentType": value["ContentType"], "content": content }))
 }
 
 /// An address, possibly with a name; in ASCII, because SES writes it to the mail unchanged.

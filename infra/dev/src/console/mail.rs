@@ -61,5 +61,19 @@ fn message(mail: &Value) -> String {
         at = time(text(&mail["at"])),
         found = codes_and_links(text(&mail["text"])),
         text = escape(text(&mail["text"])),
+        attachments = mail["attachments"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(attachment)
+            .collect::<String>(),
+    )
+}
+
+fn attachment(attachment: &Value) -> String {
+    format!(
+        "<h3>Attachment: <bdi>{}</bdi></h3>\n<pre dir=\"auto\">{}</pre>\n",
+        escape(text(&attachment["fileName"])),
+        escape(text(&attachment["content"]))
     )
 }

@@ -223,7 +223,37 @@ impl Deref for CourseSummary {
     }
 }
 
+impl Course {
+    /// The URL of its page in the front end at `public_url`, which has no trailing slash.
+    pub fn page(&self, public_url: &str) -> String {
+        format!("{public_url}/courses/{}", self.summary.course_id)
+    }
+}
+
+impl CourseDetails {
+    /// Name, phone number and address of the contact, in one line; `None` without any.
+    pub fn contact(&self) -> Option<String> {
+        let parts = [
+            self.contact_person.as_ref().map(Name::as_str),
+            self.contact_phone.as_ref().map(E164::as_str),
+            self.contact_email.as_ref().map(Email::as_str),
+        ];
+        joined(parts)
+    }
+}
+
+/// The texts that are present, separated by commas; `None` if none is.
+fn joined<const N: usize>(parts: [Option<&str>; N]) -> Option<String> {
+    let parts: Vec<&str> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
 impl CourseSummary {
+    /// Venue and city in one line; `None` without both.
+    pub fn place(&self) -> Option<String> {
+        joined([self.location.as_ref().map(Line::as_str), self.city.as_ref().map(Line::as_str)])
+    }
+
     /// Whether lists for everybody contain the course: it is published and not cancelled.
     pub fn is_announced(&self) -> bool {
         self.state == CourseState::Published && self.cancelled_at.is_none()

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    Instant, Recipient, UserId, agent::Agent, code::CodeKind, file::FileName,
-    registration::RegistrationNotice,
+    CourseId, Instant, Recipient, UserId, agent::Agent, code::CodeKind, course::Language,
+    file::FileName, registration::RegistrationNotice,
 };
 
 /// State of a message: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`. A delivery receipt turns the `SENT` of a text
@@ -88,9 +88,22 @@ pub enum Notification {
     },
     /// A registration of the account changed its state.
     Registration(Box<RegistrationNotice>),
+    /// Registrations for a course wait for the decision of the account's person.
+    Requests {
+        /// The course.
+        #[serde(rename = "courseID")]
+        course_id: CourseId,
+        /// Its language.
+        language: Language,
+    },
 }
 
 impl Notification {
+    /// Whether one event may cause thousands: they are sent at the rate of mails.
+    pub const fn is_at_rate(&self) -> bool {
+        matches!(self, Self::Registration(_) | Self::Requests { .. })
+    }
+
     /// Whether it is sent although the account is inactive: it says that the account is.
     pub const fn is_of_closed_account(&self) -> bool {
         use AccountEvent::{Erased, Suspended};

@@ -1,9 +1,10 @@
-//! The message about a change of state of a registration.
+//! The messages about a change of state of a registration, and about registrations that wait for a decision.
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
-use super::{Reason, Registration, RegistrationSettings, RegistrationState};
-use crate::{CourseId, Instant, Line, Prose, course::CourseSummary, user::User};
+use super::{Registration, RegistrationState};
+use crate::{CourseId, Instant, UserId, course::Language};
 
 /// What happened to a registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +35,7 @@ impl RegistrationEvent {
     }
 }
 
-/// The content of a message about a registration.
+/// What a message about a registration reports. What it names of the course is read when it is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RegistrationNotice {
@@ -49,39 +50,36 @@ pub struct RegistrationNotice {
     pub from: Option<RegistrationState>,
     /// The state since then.
     pub state: RegistrationState,
-    /// Title of the course. It, the reason and the room or link are only for accounts that somebody vouches for.
-    pub title: Option<Line<200>>,
-    /// When the course starts.
-    pub start_at: Option<Instant>,
-    /// Room or link, for confirmed people.
-    pub join_info: Option<Prose<2000>>,
-    /// Why it was refused or cancelled.
-    pub reason: Option<Reason>,
+    /// Language of the registration.
+    pub language: Language,
 }
 
 impl RegistrationNotice {
-    /// The message to `user` that their `registration` for `course` came to its state by `event`. For a mailbox that may be
-    /// another person's it has no texts that people wrote.
-    pub fn new(
-        event: RegistrationEvent,
-        registration: &Registration,
-        course: &CourseSummary,
-        settings: &RegistrationSettings,
-        user: &User,
-    ) -> Self {
-        let is_shown = user.is_vouched_for();
-        let state = registration.card.state;
-        let is_confirmed = is_shown && state == RegistrationState::Confirmed;
+    /// What the message reports when `registration` came to its state by `event`.
+    pub fn new(event: RegistrationEvent, registration: &Registration) -> Self {
+        let card = &registration.card;
         Self {
-            course_id: course.course_id,
-            version: registration.card.version,
+            course_id: card.course_id,
+            version: card.version,
             event,
             from: registration.history.last().and_then(|entry| entry.from),
-            state,
-            title: is_shown.then(|| course.course_title.clone()),
-            start_at: course.start_at,
-            join_info: settings.join_info.clone().filter(|_| is_confirmed),
-            reason: registration.details.reason.clone().filter(|_| is_shown),
+            state: card.state,
+            language: card.language.clone(),
         }
     }
 }
+
+/// The id of the message to `user` about the registrations for `course` that wait for a decision at `now`: a UUID v5 (RFC
+/// 9562 §5.5) of course, person and hour, so that there is one an hour.
+pub fn requests_message_id(course: CourseId, user: UserId, now: Instant) -> Uuid {
+    let hour = now.unix_milliseconds().div_euclid(HOUR_MS);
+    Uuid::new_v5(&course.uuid(), format!("requests {user} {hour}").as_bytes())
+}
+
+/// When the next hour after `now` begins, and with it the next such message can be sent.
+pub fn next_requests_message(now: Instant) -> Instant {
+    let hour = now.unix_milliseconds().div_euclid(HOUR_MS) + 1;
+    Instant::from_unix_milliseconds(hour.saturating_mul(HOUR_MS))
+}
+
+const HOUR_MS: i64 = 3_600_000;

@@ -26,6 +26,9 @@ pub struct Seats {
     pub changes: u64,
     /// Number of people who have ever registered.
     pub registered: u32,
+    /// When the newest registration came that waits for a decision and that the committee has not been told of.
+    #[serde(rename = "requestedAt")]
+    pub requested_at: Option<Instant>,
     /// When the start of the course was changed last since it was published.
     #[serde(rename = "startChangedAt")]
     pub start_changed_at: Option<Instant>,

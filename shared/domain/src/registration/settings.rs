@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Reason;
-use crate::{Instant, Prose, choice::choice, course::CourseSummary};
+use crate::{
+    Instant, Prose, choice::choice, course::CourseSummary, permissions::Right, user::User,
+};
 
 choice! {
     /// How people register.
@@ -113,6 +115,12 @@ impl RegistrationSettings {
 }
 
 impl CourseSummary {
+    /// Whether `user` decides on registrations for the course: an active, verified account that may write it.
+    pub fn is_decided_by(&self, user: &User) -> bool {
+        let may_write = user.rights().may(Right::WriteCourses, self.created_by, self.committee_id);
+        user.is_active && user.is_verified && may_write
+    }
+
     /// When the course starts: at its start, else its end; `None` without dates.
     pub fn start(&self) -> Option<Instant> {
         self.start_at.or(self.end_at)

@@ -15,6 +15,8 @@ pub enum Work {
     End(Ending),
     /// People on the waiting list get free seats.
     Promote,
+    /// Those who may decide are told of registrations that wait for it.
+    TellDeciders,
     /// Answers and personal data whose retention is over are deleted.
     Forget,
 }
@@ -68,11 +70,13 @@ impl Seats {
             && !course.has_started(now)
             && self.waiting > 0
             && self.has_room();
+        let may_tell = course.is_announced() && self.pending > 0 && self.requested_at.is_some();
         let is_old =
             self.registered > 0 && Retention::begin(course).after(retention.answers) <= now;
         let promote = may_promote.then_some(Work::Promote);
+        let tell = may_tell.then_some(Work::TellDeciders);
         let forget = is_old.then_some(Work::Forget);
-        [ending.map(Work::End), promote, forget].into_iter().flatten().collect()
+        [ending.map(Work::End), promote, tell, forget].into_iter().flatten().collect()
     }
 
     /// When, after `now`, time alone brings more work on `course`; `None` if it brings none.

@@ -2,12 +2,15 @@
 
 use domain::{
     Email,
+    committee::Committee,
     outbox::{AccountEvent, Notification},
 };
 
 use super::{
-    MailTexts, Part, Words, code_mail, code_words, device_facts, link_to, moment::moment,
-    paragraphs, registration::registration_mail,
+    Facts, MailTexts, Part, Words, code_mail, code_words, device_facts,
+    language::{FRENCH, Texts},
+    link_to, paragraphs,
+    registration::{registration_words, requests_words},
 };
 
 const YOURS: &str = "Si c’est bien vous, vous n’avez rien à faire.";
@@ -22,36 +25,55 @@ const NOT_REQUESTED: &str =
     "Si vous ne l’aviez pas demandé, prévenez l’administrateur de votre comité.";
 
 impl MailTexts {
-    /// The subject, and the parts between greeting and closing.
-    pub(super) fn words(
-        &self,
-        notification: &Notification,
-        to: &Email,
-        place: Option<usize>,
-    ) -> Words {
-        let public_url = &self.public_url;
+    /// The subject without the title of a course, and the parts between greeting and closing.
+    pub(super) fn words(&self, notification: &Notification, to: &Email, facts: &Facts) -> Words {
+        let Self { public_url, zone, .. } = self;
         match notification {
             Notification::Code { kind, digits, link, removal } => {
                 let (subject, mut parts) =
                     code_mail(code_words(*kind), digits, link, to, public_url);
-                parts.extend(removal.as_ref().map(|code| Part::Link {
-                    intro: "Si vous n’avez pas créé de compte Halqa, ce lien supprime celui qui a été créé avec votre adresse\u{a0}:",
-                    button: "Ce n’est pas moi",
+                parts.extend(removal.as_ref().map(|code| Part::Address {
+                    intro: "Ce n’est pas vous\u{a0}? Si vous n’avez pas créé de compte Halqa, ce lien supprime celui qui a été créé avec \
+                            votre adresse\u{a0}:",
                     url: link_to(public_url, "not-me", code, Some(to)),
                 }));
                 (subject, parts)
             }
-            Notification::Account { event, at } => event_mail(event, moment(*at, &self.zone)),
-            Notification::Registration(notice) => registration_mail(notice, place, &self.zone),
+            Notification::Account { event, at } => {
+                let (subject, mut parts) = event_words(event, FRENCH.moment(*at, zone));
+                if let Facts::Committee(committee) = facts {
+                    parts.push(Part::Facts(vec![("Votre comité", contact_of(committee))]));
+                }
+                (subject, parts)
+            }
+            Notification::Registration(notice) => {
+                let facts = match facts {
+                    Facts::Registration(facts) => Some(&**facts),
+                    _ => None,
+                };
+                registration_words(notice, facts, public_url, zone)
+            }
+            Notification::Requests { language, .. } => {
+                let facts = match facts {
+                    Facts::Requests(facts) => Some(&**facts),
+                    _ => None,
+                };
+                requests_words(facts, Texts::of(language), public_url)
+            }
         }
     }
 }
 
-/// The mail that says what happened to the account `when`, what follows from it, and what to do.
-fn event_mail(event: &AccountEvent, when: String) -> Words {
+/// Name and address of `committee`.
+fn contact_of(committee: &Committee) -> String {
+    format!("{}, {}", committee.name_latin.as_str(), committee.primary_email)
+}
+
+/// What happened to the account `when`, what follows from it, and what to do.
+fn event_words(event: &AccountEvent, when: String) -> Words {
     let (subject, what, more, ending): (_, &str, &str, _) = match event {
         AccountEvent::NewDevice { agent, ip, is_last } => {
-            let what = "Une connexion à votre compte Halqa a été faite depuis un appareil ou un réseau que nous ne connaissions pas\u{a0}:";
+            let what = "Une connexion à votre compte Halqa a eu lieu depuis un appareil ou un réseau que nous ne connaissions pas\u{a0}:";
             let subject = "Nouvelle connexion à votre compte Halqa";
             let (subject, mut parts) = paragraphs(subject, what.to_owned(), [YOURS, NOT_YOURS]);
             parts.insert(1, Part::Facts(device_facts(agent, ip, when)));

@@ -8,10 +8,14 @@ use domain::{
 };
 use proptest::prelude::*;
 
-use super::{moment::moment, part::escaped, *};
+use super::{
+    language::{ARABIC, FRENCH, Told},
+    part::escaped,
+    *,
+};
 
 const URL: &str = "https://halqa.example";
-const MOMENT: &str = "le 21 novembre 2026 à 13 h 26 (heure de Tunis)";
+const MOMENT: &str = "le 21 novembre 2026 à 13\u{a0}h\u{a0}26 (heure de Tunis)";
 
 fn code(kind: CodeKind, digits: &str, link: &str) -> Notification {
     Code { kind, digits: digits.to_owned(), link: link.to_owned(), removal: None }
@@ -29,7 +33,7 @@ fn mail_in(zone: &str, notification: &Notification, name: &str, to: &str) -> Mai
     let (name, notification) = (name.to_owned(), notification.clone());
     let recipient = Recipient::Mail(to.clone());
     let message = OutboxMessage { to: recipient, about: UserId::NONE, name, notification };
-    texts.mail(&message, &to, None)
+    texts.mail(&message, &to, &Facts::None, at("2026-11-21T12:00:00Z"))
 }
 
 fn sms(notification: &Notification) -> Option<String> {
@@ -80,7 +84,7 @@ fn runs(text: &str) -> Vec<&str> {
 }
 
 fn assert_mail(mail: &Mail, digits: &[&str]) {
-    let Mail { subject, text, html } = mail;
+    let Mail { subject, text, html, .. } = mail;
     assert!(runs(subject).is_empty() && !subject.contains(char::is_control), "{subject}");
     assert!((1..=70).contains(&subject.chars().count()), "{subject}");
     for body in [text, html] {
@@ -96,11 +100,11 @@ fn assert_mail(mail: &Mail, digits: &[&str]) {
 #[test]
 fn times_are_in_the_zone_and_name_its_city() {
     for (zone, time) in [
-        ("Africa/Tunis", "le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
-        ("Africa/Algiers", "le 21 novembre 2026 à 13 h 26 (heure d’Algiers)"),
-        ("America/New_York", "le 21 novembre 2026 à 7 h 26 (heure de New York)"),
-        ("Asia/Tokyo", "le 21 novembre 2026 à 21 h 26 (heure de Tokyo)"),
-        ("UTC", "le 21 novembre 2026 à 12 h 26 (heure UTC)"),
+        ("Africa/Tunis", "le 21 novembre 2026 à 13\u{a0}h\u{a0}26 (heure de Tunis)"),
+        ("Africa/Algiers", "le 21 novembre 2026 à 13\u{a0}h\u{a0}26 (heure d’Algiers)"),
+        ("America/New_York", "le 21 novembre 2026 à 7\u{a0}h\u{a0}26 (heure de New York)"),
+        ("Asia/Tokyo", "le 21 novembre 2026 à 21\u{a0}h\u{a0}26 (heure de Tokyo)"),
+        ("UTC", "le 21 novembre 2026 à 12\u{a0}h\u{a0}26 (heure UTC)"),
     ] {
         for notification in events(at("2026-11-21T12:26:59Z")) {
             let Mail { text, html, .. } = mail_in(zone, &notification, "Amina", "a@example.org");
@@ -118,7 +122,7 @@ fn mail_contains_its_code_once_others_none() {
             for words in [&mail.text, &mail.html] {
                 for part in [
                     "Bonjour Amina,",
-                    "valable 10 minutes",
+                    "valable 10\u{a0}minutes",
                     "à personne",
                     "Si vous n’avez rien demandé",
                     "L’équipe Halqa",
@@ -177,11 +181,11 @@ fn code_link_points_to_page_of_its_kind() {
 fn sms_is_one_gsm7_segment() {
     for kind in CodeKind::ALL {
         let text = sms(&code(kind, "048213", "abcdef")).unwrap();
-        assert!(text.starts_with("Halqa: "), "{text}");
+        assert!(text.starts_with("Halqa : "), "{text}");
         assert_eq!(measure(&text), Measured { encoding: Encoding::Gsm7, segments: 1 }, "{text}");
         assert_eq!(runs(&text), ["048213"]);
     }
-    let connection = "Halqa: votre code de connexion est 123456. Il est valable 10 minutes. Ne le communiquez à personne.";
+    let connection = "Halqa : votre code de connexion est 123456. Il est valable 10 minutes. Ne le communiquez à personne.";
     assert_eq!(sms(&code(CodeKind::Passwordless, "123456", "")).as_deref(), Some(connection));
     assert!(events(at("2026-11-21T12:26:00Z")).iter().all(|event| sms(event).is_none()));
 }
@@ -190,7 +194,7 @@ fn sms_is_one_gsm7_segment() {
 fn greeting_unsafe_name_escaped_or_dropped() {
     for (name, greeting, in_html) in [
         (" Amina ", "Bonjour Amina,", "Bonjour Amina,"),
-        ("أمل", "Bonjour أمل,", "Bonjour أمل,"),
+        ("أمل", "Bonjour \u{2068}أمل\u{2069},", "Bonjour \u{2068}أمل\u{2069},"),
         ("J.-P.", "Bonjour J.-P.,", "Bonjour J.-P.,"),
         ("", "Bonjour,", "Bonjour,"),
         ("<b>x</b>", "Bonjour <b>x</b>,", "Bonjour &lt;b&gt;x&lt;/b&gt;,"),
@@ -226,9 +230,10 @@ fn new_device_mail_lists_device_in_french() {
     ] {
         let Mail { text, html, .. } = mail(&notification, "Amina", "a@example.org");
         let names = ["Navigateur", "Système", "Appareil", "Adresse IP"];
-        for (name, value) in names.into_iter().zip(expected).chain([("Quand", MOMENT)]) {
+        for (name, value) in names.into_iter().zip(expected).chain([("Date", MOMENT)]) {
             assert!(text.contains(&format!("- {name}\u{a0}: {value}\n")), "{text}");
-            let item = format!("<li>{name}\u{a0}: <strong>{}</strong></li>", escaped(value));
+            let item =
+                format!("<li>{name}\u{a0}: <strong dir=\"auto\">{}</strong></li>", escaped(value));
             assert!(html.contains(&item), "{html}");
         }
     }
@@ -238,14 +243,17 @@ fn new_device_mail_lists_device_in_french() {
 fn moment_uses_tunis_time() {
     for (instant, expected) in [
         ("2026-11-21T12:26:59Z", MOMENT),
-        ("2026-07-31T23:05:00Z", "le 1er août 2026 à 0 h 05 (heure de Tunis)"),
-        ("2026-12-31T23:00:00Z", "le 1er janvier 2027 à 0 h 00 (heure de Tunis)"),
-        ("2028-02-29T08:09:00Z", "le 29 février 2028 à 9 h 09 (heure de Tunis)"),
+        ("2026-07-31T23:05:00Z", "le 1er août 2026 à 0\u{a0}h\u{a0}05 (heure de Tunis)"),
+        ("2026-12-31T23:00:00Z", "le 1er janvier 2027 à 0\u{a0}h\u{a0}00 (heure de Tunis)"),
+        ("2028-02-29T08:09:00Z", "le 29 février 2028 à 9\u{a0}h\u{a0}09 (heure de Tunis)"),
     ] {
-        assert_eq!(moment(at(instant), &tunis()), expected);
+        assert_eq!(FRENCH.moment(at(instant), &tunis()), expected);
     }
     for milliseconds in [i64::MIN, i64::MAX] {
-        assert!(runs(&moment(Instant::from_unix_milliseconds(milliseconds), &tunis())).is_empty());
+        assert!([&FRENCH, &ARABIC].iter().all(|texts| {
+            let moment = texts.moment(Instant::from_unix_milliseconds(milliseconds), &tunis());
+            runs(&moment).is_empty()
+        }));
     }
 }
 
@@ -256,6 +264,125 @@ fn recovery_code_mail_counts_remaining_codes() {
     let text = |left| mail(&used(left), "", "a@example.org").text;
     assert!(text(0).contains("Il ne vous en reste aucun"));
     assert!(text(1).contains("Il vous en reste 1."));
+}
+
+/// Each text of a registration: its field, and what the Arabic says, in English.
+const ARABIC_SAYS: [(fn(&Texts) -> &Told, [&str; 2]); 13] = [
+    (
+        |all| &all.confirmed,
+        [
+            "Your registration was confirmed",
+            "Your registration for this training course was confirmed.",
+        ],
+    ),
+    (
+        |all| &all.received,
+        [
+            "We have received your request for registration",
+            "Your request for registration was passed on to the committee, which will answer you as soon as possible.",
+        ],
+    ),
+    (
+        |all| &all.waitlisted,
+        [
+            "You are on the waiting list",
+            "The seats of this training course are all taken. You are on the waiting list, and we will write to you as soon as a seat becomes free for you.",
+        ],
+    ),
+    (
+        |all| &all.accepted,
+        [
+            "Your request for registration was accepted",
+            "The committee accepted your request, and your registration was confirmed.",
+        ],
+    ),
+    (
+        |all| &all.accepted_and_waitlisted,
+        [
+            "Your request for registration was accepted",
+            "The committee accepted your request for registration. The seats of this training course are all taken, and you are on the waiting list. We will write to you as soon as a seat becomes free for you.",
+        ],
+    ),
+    (
+        |all| &all.promoted,
+        [
+            "A seat became free for you",
+            "A seat became free, and your registration is now confirmed.",
+        ],
+    ),
+    (
+        |all| &all.rejected,
+        [
+            "Your request for registration was not accepted",
+            "The committee was unable to accept your request for registration.",
+        ],
+    ),
+    (
+        |all| &all.cancelled_by_person,
+        [
+            "You have cancelled your registration",
+            "You have cancelled your registration. If it was not you who cancelled it, please inform the committee that organises the course.",
+        ],
+    ),
+    (
+        |all| &all.cancelled_by_committee,
+        ["The committee cancelled your registration", "The committee cancelled your registration."],
+    ),
+    (
+        |all| &all.course_cancelled,
+        [
+            "Your training course was cancelled",
+            "The training course was cancelled, and your registration was cancelled with it.",
+        ],
+    ),
+    (
+        |all| &all.expired_undecided,
+        [
+            "Your request for registration has lapsed",
+            "The training course has begun, and the committee did not decide on your request for registration.",
+        ],
+    ),
+    (
+        |all| &all.expired_waiting,
+        ["No seat became free", "The training course has begun, and no seat became free."],
+    ),
+    (
+        |all| &all.requests,
+        [
+            "Requests for registration await your decision",
+            "There are requests for registration for this training course that await your decision.",
+        ],
+    ),
+];
+
+#[test]
+fn each_arabic_text_of_a_registration_is_arabic_and_has_a_translation() {
+    let is_arabic = |c: char| matches!(c, '\u{600}'..='\u{6ff}' | ' ' | '.' | ':');
+    let mut subjects = Vec::new();
+    for (told, english) in ARABIC_SAYS {
+        let [arabic, french] = [told(&ARABIC), told(&FRENCH)];
+        subjects.push((french.subject, arabic.subject, english[0]));
+        for (arabic, english) in [arabic.subject, arabic.what].into_iter().zip(english) {
+            assert!(arabic.chars().all(is_arabic), "{arabic}");
+            assert_eq!(arabic.matches('.').count(), english.matches('.').count(), "{arabic}");
+        }
+    }
+    // Two changes share a subject in one language only if they do in the others.
+    for (index, one) in subjects.iter().enumerate() {
+        for other in &subjects[..index] {
+            let same = [one.0 == other.0, one.1 == other.1, one.2 == other.2];
+            assert!(same == [same[0]; 3], "{one:?} {other:?}");
+        }
+    }
+}
+
+#[test]
+fn moment_in_arabic_has_tunisian_months_and_the_city() {
+    let moment = |zone: &str, time| ARABIC.moment(at(time), &zone.parse().unwrap());
+    let tunis = moment("Africa/Tunis", "2026-11-21T12:26:59Z");
+    assert_eq!(tunis, "يوم 21 نوفمبر 2026 على الساعة 13:26 (توقيت تونس)");
+    let york = moment("America/New_York", "2026-07-31T13:05:00Z");
+    assert_eq!(york, "يوم 31 جويلية 2026 على الساعة 09:05 (توقيت \u{2068}New York\u{2069})");
 }
 
 proptest! {

@@ -45,7 +45,7 @@ fn disposition_contains_ascii_and_encoded_name() {
         (" \t", "image/webp", ["inline", "file", "file"]),
     ] {
         let expected = format!("{kind}; filename=\"{ascii}\"; filename*=UTF-8''{whole}");
-        assert_eq!(disposition(name, content_type), expected, "{name:?}");
+        assert_eq!(content_disposition(name, content_type), expected, "{name:?}");
     }
 }
 
@@ -122,7 +122,7 @@ proptest! {
     #[test]
     fn disposition_any_name_stays_quoted(name in names(), kind in 0..=INLINE_TYPES.len()) {
         let content_type = INLINE_TYPES.get(kind).copied().unwrap_or("text/html");
-        let header = disposition(&name, content_type);
+        let header = content_disposition(&name, content_type);
         prop_assert!(header.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{header:?}");
         let start = if content_type == "text/html" { "attachment; filename=\"" } else { "inline; filename=\"" };
         let (ascii, whole) = header.strip_prefix(start).unwrap().split_once("\"; filename*=UTF-8''").unwrap();

@@ -70,6 +70,16 @@ impl Store {
         self.apply(update).await
     }
 
+    /// Records that those who may decide have been told of the registrations for `course` that wait for it. Does nothing when
+    /// the seats have changed since `seats` was read.
+    pub async fn requests_told(&self, course: CourseId, seats: &Seats) -> Result<(), StoreError> {
+        let update = Write::at(&keys::seats(course))
+            .when("changes = :changes")
+            .number(":changes", seats.changes)
+            .expression("REMOVE requestedAt");
+        self.apply(update).await.map(drop)
+    }
+
     /// Makes the seats of `course` due at `next`, or never, to go on with `cleanup`. Does nothing when they have changed since
     /// `seats` was read.
     pub async fn reschedule_seats(
@@ -217,17 +227,19 @@ pub(super) fn seats_moved(
         _ => now.after(SWEEP_DELAY),
     };
     // A seat that is taken at once leaves nothing to do, but for the end of the course: that is scheduled once.
-    let leaves_work = states().any(|(from, to)| from.is_some() || to == Waitlisted);
+    let leaves_work = states().any(|(from, to)| from.is_some() || to != Confirmed);
     let (due_at, request) = if leaves_work {
         (":due", ":request")
     } else {
         ("if_not_exists(dueAt, :due)", "if_not_exists(requestId, :request)")
     };
     let capacity = if rule == SeatRule::AddedSeat { ", seats = seats + :one" } else { "" };
+    let is_request = states().any(|(_, to)| to == Pending);
+    let requested = if is_request { ", requestedAt = :now" } else { "" };
     let newcomers = states().filter(|(from, _)| from.is_none()).count();
     let update = with_due(Write::at(&keys::seats(course)), due)
         .expression(format!(
-            "SET duePk = :list, dueAt = {due_at}, requestId = {request}{capacity} \
+            "SET duePk = :list, dueAt = {due_at}, requestId = {request}{capacity}{requested} \
              ADD taken :taken, waiting :waiting, pending :pending, registered :newcomers, changes :one"
         ))
         .attribute(":taken", number(count(Confirmed)))
@@ -235,6 +247,7 @@ pub(super) fn seats_moved(
         .attribute(":pending", number(count(Pending)))
         .number(":newcomers", newcomers)
         .number(":one", 1);
+    let update = if is_request { update.value(":now", &now) } else { update };
     let room = "(attribute_not_exists(seats) OR taken < seats)";
     match rule {
         // The capacity is part of the settings, which the caller replaces under a condition.

@@ -1,0 +1,313 @@
+//! The texts of mails about registrations, in each language: one field each, so that none lacks in a language.
+
+use domain::{Instant, Zone, course};
+
+/// The texts of one language, and how it writes times and quotations.
+pub(super) struct Texts {
+    /// Of the `lang` attribute (BCP 47).
+    pub(super) code: &'static str,
+    /// Of the `dir` attribute.
+    pub(super) direction: &'static str,
+    /// Between a name and its value.
+    pub(super) colon: &'static str,
+    months: [&'static str; 12],
+    moment: fn(&Self, Instant, &Zone) -> String,
+    pub(super) hello: &'static str,
+    /// After the name in a greeting.
+    pub(super) comma: &'static str,
+    pub(super) closing: &'static str,
+    pub(super) button_fails: &'static str,
+
+    pub(super) confirmed: Told,
+    pub(super) received: Told,
+    pub(super) waitlisted: Told,
+    pub(super) accepted: Told,
+    pub(super) accepted_and_waitlisted: Told,
+    pub(super) promoted: Told,
+    pub(super) rejected: Told,
+    pub(super) cancelled_by_person: Told,
+    pub(super) cancelled_by_committee: Told,
+    pub(super) course_cancelled: Told,
+    pub(super) expired_undecided: Told,
+    pub(super) expired_waiting: Told,
+    pub(super) requests: Told,
+
+    pub(super) course: &'static str,
+    pub(super) start: &'static str,
+    pub(super) end: &'static str,
+    pub(super) place: &'static str,
+    pub(super) committee: &'static str,
+    pub(super) contact: &'static str,
+    pub(super) position: &'static str,
+    pub(super) reason: &'static str,
+    pub(super) join_info: &'static str,
+    pub(super) waiting: &'static str,
+
+    pub(super) event_attached: &'static str,
+    pub(super) cancelled_event_attached: &'static str,
+    pub(super) page: &'static str,
+    pub(super) page_button: &'static str,
+}
+
+/// What a mail tells.
+pub(super) struct Told {
+    /// The subject, which the title of the course follows.
+    pub(super) subject: &'static str,
+    /// The first paragraph.
+    pub(super) what: &'static str,
+}
+
+pub(super) static FRENCH: Texts = Texts {
+    code: "fr",
+    direction: "ltr",
+    colon: "\u{a0}: ",
+    months: [
+        "janvier",
+        "février",
+        "mars",
+        "avril",
+        "mai",
+        "juin",
+        "juillet",
+        "août",
+        "septembre",
+        "octobre",
+        "novembre",
+        "décembre",
+    ],
+    moment: |texts, at, zone| {
+        let at = zone.local(at);
+        let first = if at.day() == 1 { "er" } else { "" };
+        format!(
+            "le {}{first} {} {} à {}\u{a0}h\u{a0}{:02} (heure {})",
+            at.day(),
+            texts.month(at.month()),
+            at.year(),
+            at.hour(),
+            at.minute(),
+            of_city(zone)
+        )
+    },
+    hello: "Bonjour",
+    comma: ",",
+    closing: "Bien cordialement,\nL’équipe Halqa",
+    button_fails: "Si le bouton ne fonctionne pas, ouvrez cette adresse\u{a0}:",
+    confirmed: Told {
+        subject: "Votre inscription est confirmée",
+        what: "Votre inscription est confirmée.",
+    },
+    received: Told {
+        subject: "Nous avons reçu votre demande",
+        what: "Votre demande d’inscription a été transmise au comité, qui vous répondra.",
+    },
+    waitlisted: Told {
+        subject: "Vous êtes sur la liste d’attente",
+        what: "Le cours est complet. Vous êtes sur la liste d’attente\u{a0}: dès qu’une place se libérera pour vous, nous vous \
+               écrirons.",
+    },
+    accepted: Told {
+        subject: "Votre demande d’inscription est acceptée",
+        what: "Le comité a accepté votre demande\u{a0}: votre inscription est confirmée.",
+    },
+    accepted_and_waitlisted: Told {
+        subject: "Votre demande d’inscription est acceptée",
+        what: "Le comité a accepté votre demande d’inscription. Le cours est complet\u{a0}: vous êtes sur la liste d’attente. Dès \
+               qu’une place se libérera pour vous, nous vous écrirons.",
+    },
+    promoted: Told {
+        subject: "Une place s’est libérée pour vous",
+        what: "Une place s’est libérée\u{a0}: votre inscription est maintenant confirmée.",
+    },
+    rejected: Told {
+        subject: "Votre demande d’inscription est refusée",
+        what: "Le comité n’a pas pu accepter votre demande d’inscription.",
+    },
+    cancelled_by_person: Told {
+        subject: "Vous avez annulé votre inscription",
+        what: "Vous avez annulé votre inscription. Si ce n’est pas vous, prévenez le comité qui organise le cours.",
+    },
+    cancelled_by_committee: Told {
+        subject: "Le comité a annulé votre inscription",
+        what: "Le comité a annulé votre inscription.",
+    },
+    course_cancelled: Told {
+        subject: "Votre cours est annulé",
+        what: "Le cours est annulé, et votre inscription avec lui.",
+    },
+    expired_undecided: Told {
+        subject: "Votre demande d’inscription a pris fin",
+        what: "Le cours a commencé, et le comité n’a pas décidé de votre demande d’inscription.",
+    },
+    expired_waiting: Told {
+        subject: "Aucune place ne s’est libérée",
+        what: "Le cours a commencé, aucune place ne s’est libérée.",
+    },
+    requests: Told {
+        subject: "Des demandes d’inscription vous attendent",
+        what: "Des demandes d’inscription à ce cours attendent votre décision.",
+    },
+    course: "Cours",
+    start: "Début",
+    end: "Fin",
+    place: "Lieu",
+    committee: "Comité",
+    contact: "Contact",
+    position: "Votre place sur la liste",
+    reason: "Motif",
+    join_info: "Pour participer",
+    waiting: "Demandes en attente",
+    event_attached: "Le cours est joint à ce message\u{a0}: ouvrez le fichier pour l’ajouter à votre agenda.",
+    cancelled_event_attached: "L’annulation est jointe à ce message\u{a0}: ouvrez le fichier pour mettre à jour votre agenda.",
+    page: "Toutes les informations sont sur la page du cours\u{a0}:",
+    page_button: "Voir le cours",
+};
+
+pub(super) static ARABIC: Texts = Texts {
+    code: "ar",
+    direction: "rtl",
+    colon: ": ",
+    // As they are named in Tunisia.
+    months: [
+        "جانفي",
+        "فيفري",
+        "مارس",
+        "أفريل",
+        "ماي",
+        "جوان",
+        "جويلية",
+        "أوت",
+        "سبتمبر",
+        "أكتوبر",
+        "نوفمبر",
+        "ديسمبر",
+    ],
+    moment: |texts, at, zone| {
+        let at = zone.local(at);
+        let city = match city(zone) {
+            Some("Tunis") => "تونس".to_owned(),
+            city => isolated(&city.unwrap_or(zone.name()).replace('_', " ")),
+        };
+        format!(
+            "يوم {} {} {} على الساعة {:02}:{:02} (توقيت {city})",
+            at.day(),
+            texts.month(at.month()),
+            at.year(),
+            at.hour(),
+            at.minute(),
+        )
+    },
+    hello: "مرحبًا",
+    comma: "،",
+    closing: "مع أطيب التحيات،\nفريق حلقة",
+    button_fails: "إذا لم يعمل الزر، افتحوا هذا العنوان:",
+    confirmed: Told {
+        subject: "تم تأكيد تسجيلكم",
+        what: "تم تأكيد تسجيلكم في هذه الدورة التكوينية.",
+    },
+    received: Told {
+        subject: "تلقّينا طلب تسجيلكم",
+        what: "أُحيل طلب تسجيلكم إلى اللجنة، وستجيبكم في أقرب الآجال.",
+    },
+    waitlisted: Told {
+        subject: "أنتم على قائمة الانتظار",
+        what: "اكتملت المقاعد في هذه الدورة التكوينية. أنتم على قائمة الانتظار، وسنراسلكم حال شغور مقعد لفائدتكم.",
+    },
+    accepted: Told {
+        subject: "تم قبول طلب تسجيلكم",
+        what: "قبلت اللجنة طلبكم، وتم تأكيد تسجيلكم.",
+    },
+    accepted_and_waitlisted: Told {
+        subject: "تم قبول طلب تسجيلكم",
+        what: "قبلت اللجنة طلب تسجيلكم. اكتملت المقاعد في هذه الدورة التكوينية، وأنتم على قائمة الانتظار. سنراسلكم حال شغور مقعد \
+               لفائدتكم.",
+    },
+    promoted: Told {
+        subject: "شغر مقعد لفائدتكم", what: "شغر مقعد، وتم الآن تأكيد تسجيلكم."
+    },
+    rejected: Told {
+        subject: "لم يُقبل طلب تسجيلكم", what: "تعذّر على اللجنة قبول طلب تسجيلكم."
+    },
+    cancelled_by_person: Told {
+        subject: "لقد ألغيتم تسجيلكم",
+        what: "لقد ألغيتم تسجيلكم. إن لم تكونوا أنتم من ألغاه، فالرجاء إعلام اللجنة المنظمة للدورة.",
+    },
+    cancelled_by_committee: Told {
+        subject: "ألغت اللجنة تسجيلكم", what: "ألغت اللجنة تسجيلكم."
+    },
+    course_cancelled: Told {
+        subject: "تم إلغاء دورتكم التكوينية",
+        what: "تم إلغاء الدورة التكوينية، وأُلغي تسجيلكم تبعًا لذلك.",
+    },
+    expired_undecided: Told {
+        subject: "انتهت صلوحية طلب تسجيلكم",
+        what: "انطلقت الدورة التكوينية، ولم تبتّ اللجنة في طلب تسجيلكم.",
+    },
+    expired_waiting: Told {
+        subject: "لم يشغر أي مقعد",
+        what: "انطلقت الدورة التكوينية، ولم يشغر أي مقعد.",
+    },
+    requests: Told {
+        subject: "طلبات تسجيل في انتظار قراركم",
+        what: "توجد طلبات تسجيل في هذه الدورة التكوينية تنتظر قراركم.",
+    },
+    course: "الدورة التكوينية",
+    start: "البداية",
+    end: "النهاية",
+    place: "المكان",
+    committee: "اللجنة",
+    contact: "للاتصال",
+    position: "ترتيبكم في القائمة",
+    reason: "السبب",
+    join_info: "للمشاركة",
+    waiting: "عدد الطلبات",
+    event_attached: "تجدون موعد الدورة مرفقًا بهذه الرسالة: افتحوا الملف لإضافته إلى رزنامتكم.",
+    cancelled_event_attached: "تجدون إلغاء الموعد مرفقًا بهذه الرسالة: افتحوا الملف لتحيين رزنامتكم.",
+    page: "كل المعلومات متوفرة على صفحة الدورة:",
+    page_button: "عرض الدورة",
+};
+
+impl Texts {
+    /// Those of the language of a registration or course: Arabic, else French.
+    pub(super) fn of(language: &course::Language) -> &'static Self {
+        if language.code() == "AR" { &ARABIC } else { &FRENCH }
+    }
+
+    /// `at` in `zone`.
+    pub(super) fn moment(&self, at: Instant, zone: &Zone) -> String {
+        (self.moment)(self, at, zone)
+    }
+
+    fn month(&self, month: i8) -> &'static str {
+        let index = usize::try_from(month - 1).unwrap_or_default();
+        self.months.get(index).copied().unwrap_or_default()
+    }
+
+    /// `text`, which people wrote: kept apart, if its letters may run against those around it.
+    pub(super) fn quoted(&self, text: &str) -> String {
+        let is_rtl = |c| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}');
+        if self.direction == "rtl" || text.contains(is_rtl) {
+            isolated(text)
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// `text` in a direction of its own, that of its first strong letter, so that neither moves the brackets of the other
+/// (<https://www.unicode.org/reports/tr9/#Explicit_Directional_Isolates>).
+fn isolated(text: &str) -> String {
+    format!("\u{2068}{text}\u{2069}")
+}
+
+/// The city that `zone` is named after, with « de »; the name of one without a city, such as `UTC`.
+fn of_city(zone: &Zone) -> String {
+    let Some(city) = city(zone) else {
+        return zone.name().to_owned();
+    };
+    let of = if city.starts_with(['A', 'E', 'I', 'O', 'U']) { "d’" } else { "de " };
+    format!("{of}{}", city.replace('_', " "))
+}
+
+fn city(zone: &Zone) -> Option<&str> {
+    zone.name().rsplit_once('/').map(|(_, city)| city)
+}
