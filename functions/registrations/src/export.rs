@@ -1,5 +1,6 @@
 //! `POST /registrations/{courseId}/export`: writes the registrations for a course to a sheet and returns a link to it.
 
+mod names;
 mod sheet;
 mod words;
 
@@ -13,10 +14,12 @@ use common::{
 use domain::{
     CommitteeId, CourseId, Email, FileId, Instant, Prose, QuestionId, UserId, Zone,
     audit::{Action, AuditedAction, values},
+    course::CourseSummary,
     file::File,
     limits,
     question::QuestionType,
     registration::{Answer, HeadingLanguage, RegistrationCard, RegistrationState},
+    user::User,
 };
 use futures_util::{StreamExt, TryStreamExt, future::try_join_all, stream};
 use identity::random;
@@ -29,8 +32,9 @@ use store::{
 };
 
 use self::{
+    names::{file_name, sheet_name},
     sheet::{Cell, Sheet},
-    words::{Words, words},
+    words::{DELETED, HEADINGS, MADE, NO, Word, YES, state},
 };
 use crate::Registrations;
 
@@ -92,10 +96,12 @@ pub(crate) async fn export(
     if let ReserveOutcome::Full(full) = store.reserve(&[counter], now).await? {
         return Err(ApiError::too_many_attempts(full.ends.since(now)));
     }
-    let (rows, file) = in_time(EXPORT_TIME, registrations.written(&course, &request)).await?;
+    let made = registrations.made(request.language, actor, now);
+    let written = registrations.written(&course, &request, made);
+    let (rows, file) = in_time(EXPORT_TIME, written).await?;
     let bytes = file.len();
-    let (short, day) = (&id.to_string()[..8], registrations.zone.local(now).date());
-    let file_name = format!("inscriptions-{short}-{day}.xlsx");
+    let (title, day) = (&course.course.summary.course_title, registrations.zone.local(now).date());
+    let file_name = file_name(title.as_str(), request.language, day);
     let named = (&*file_name, KIND);
     let stored = registrations.bucket.export(random::id(now), named, file.into(), now);
     let (url, expires_at) = stored.await?;
@@ -112,7 +118,7 @@ pub(crate) async fn export(
 
 /// What the rows of one export have in common.
 struct Columns<'a> {
-    words: &'a Words,
+    language: HeadingLanguage,
     zone: &'a Zone,
     /// Names by id.
     committees: HashMap<CommitteeId, String>,
@@ -121,27 +127,31 @@ struct Columns<'a> {
 }
 
 impl Registrations {
-    /// The number of rows, and the file.
+    /// The number of rows, and the file. `made` ends its first line.
     async fn written(
         &self,
         course: &FullCourse,
         request: &ExportRequest,
+        made: String,
     ) -> Result<(usize, Vec<u8>), ApiError> {
-        let (id, states) = (course.course.summary.course_id, request.states.as_slice());
+        let (summary, states) = (&course.course.summary, request.states.as_slice());
+        let (id, language) = (summary.course_id, request.language);
         let cards = self.cards(id, states).await?;
-        let words = &words(request.language);
-        let asked = self.asked(course, &cards, words).await?;
-        let fixed =
-            words.headings.iter().map(|heading| heading.replace("{zone}", self.zone.name()));
-        let headings =
-            fixed.chain(asked.iter().map(|(_, heading)| heading.clone())).collect::<Vec<_>>();
+        let asked = self.asked(course, &cards, language).await?;
+        let zone = self.zone.name();
+        let fixed = HEADINGS.map(|heading| heading.written_in(language).replace("{zone}", zone));
+        let asked_headings = asked.iter().map(|(_, heading)| heading.clone());
+        let headings: Vec<String> = fixed.into_iter().chain(asked_headings).collect();
         let mut columns = Columns {
-            words,
+            language,
             zone: &self.zone,
             committees: HashMap::new(),
             questions: asked.into_iter().map(|(id, _)| id).collect(),
         };
-        let mut sheet = Sheet::new(request.language, &headings)?;
+        self.add_committees(&mut columns, [summary.committee_id]).await?;
+        let (name, title) =
+            (sheet_name(summary.course_title.as_str(), language), columns.title(summary, made));
+        let mut sheet = Sheet::new(language, &name, &title, &headings)?;
         let users: Vec<UserId> = cards.iter().map(|card| card.user_id).collect();
         // Owned, because the compiler does not see that closures over slices live long enough.
         let batches: Vec<Vec<UserId>> = users.chunks(BATCH).map(<[UserId]>::to_vec).collect();
@@ -149,7 +159,8 @@ impl Registrations {
         let mut batches = stream::iter(batches).buffered(AT_ONCE);
         let mut rows = 0;
         while let Some((registrations, files)) = batches.try_next().await? {
-            self.add_committees(&mut columns.committees, &registrations).await?;
+            let committees = registrations.iter().map(|full| full.user.committee_id);
+            self.add_committees(&mut columns, committees).await?;
             for full in registrations {
                 // The lists may be a little older.
                 if states.contains(&full.registration.card.state) {
@@ -183,18 +194,24 @@ impl Registrations {
         Ok(cards)
     }
 
-    /// Adds the names of the committees of the people in `registrations` to `names`.
+    /// Adds the names of the committees `ids` to `columns`.
     async fn add_committees(
         &self,
-        names: &mut HashMap<CommitteeId, String>,
-        registrations: &[FullRegistration],
+        columns: &mut Columns<'_>,
+        ids: impl IntoIterator<Item = CommitteeId>,
     ) -> Result<(), StoreError> {
-        let ids = registrations.iter().map(|full| full.user.committee_id);
-        let ids: BTreeSet<CommitteeId> = ids.filter(|id| !names.contains_key(id)).collect();
+        let names = &mut columns.committees;
+        let ids = ids.into_iter().filter(|id| !names.contains_key(id));
+        let ids: BTreeSet<CommitteeId> = ids.collect();
         let committees = stream::iter(ids).map(|id| self.store.committee(id)).buffered(AT_ONCE);
         let committees: Vec<_> = committees.try_collect().await?;
-        let committees = committees.into_iter().flatten();
-        names.extend(committees.map(|one| (one.committee_id, one.name_latin.to_string())));
+        for committee in committees.into_iter().flatten() {
+            let name = match columns.language {
+                HeadingLanguage::Arabic => committee.name_arabe,
+                HeadingLanguage::French | HeadingLanguage::English => committee.name_latin,
+            };
+            names.insert(committee.committee_id, name.to_string());
+        }
         Ok(())
     }
 
@@ -203,7 +220,7 @@ impl Registrations {
         &self,
         course: &FullCourse,
         cards: &[RegistrationCard],
-        words: &Words,
+        language: HeadingLanguage,
     ) -> Result<Vec<(QuestionId, String)>, StoreError> {
         let id = course.course.summary.course_id;
         let questions = course.questions.iter();
@@ -221,11 +238,17 @@ impl Registrations {
             let full = self.store.full_registration(id, user).await?;
             let answers = full.map(|full| full.answers).unwrap_or_default();
             let answer = answers.into_iter().find(|answer| answer.question_id == question);
-            let heading =
-                |answer: Answer| format!("{} {}", answer.question.as_str(), words.deleted);
-            asked.extend(answer.map(|answer| (question, heading(answer))));
+            let text = answer.map(|answer| answer.question);
+            let deleted = DELETED.written_in(language);
+            asked.extend(text.map(|text| (question, format!("{} {deleted}", text.as_str()))));
         }
         Ok(asked)
+    }
+
+    /// Says that `user` made an export at `now`.
+    fn made(&self, language: HeadingLanguage, user: &User, now: Instant) -> String {
+        let made = MADE.written_in(language).replace("{at}", &shown(&self.zone, now));
+        made.replace("{name}", &format!("{} {}", user.name, user.last_name))
     }
 
     /// The registrations of `users`, and the files in their answers that are ready.
@@ -242,6 +265,19 @@ impl Registrations {
 }
 
 impl Columns<'_> {
+    /// The first line: the title of `course`, its committee, its dates, and `made`.
+    fn title(&self, course: &CourseSummary, made: String) -> String {
+        let dates = [course.start_at, course.end_at].into_iter().flatten();
+        let dates: Vec<String> = dates.map(|at| shown(self.zone, at)).collect();
+        let parts = [
+            Some(course.course_title.to_string()),
+            self.committees.get(&course.committee_id).cloned(),
+            Some(dates.join(" – ")).filter(|dates| !dates.is_empty()),
+            Some(made),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+
     /// The cells of the registration `full`. `files` are those that are ready.
     fn row(
         &self,
@@ -253,12 +289,12 @@ impl Columns<'_> {
         let person = card.registrant(&user);
         let owner = user.user_id;
         let time =
-            |at: Option<Instant>| at.map_or(Cell::Empty, |at| Cell::Time(self.zone.local(at)));
+            |at: Option<Instant>| at.map_or(Cell::Empty, |at| Cell::Moment(self.zone.local(at)));
         let text =
             |text: Option<&str>| text.map_or(Cell::Empty, |text| Cell::Text(text.to_owned()));
         let fixed = [
             Cell::Number(card.number.to_string()),
-            Cell::Text(card.state.code().to_owned()),
+            self.word(state(card.state)),
             Cell::Text(person.last_name.to_string()),
             Cell::Text(person.name.to_string()),
             text(person.email.as_ref().map(Email::as_str)),
@@ -277,6 +313,10 @@ impl Columns<'_> {
         fixed.into_iter().chain(self.questions.iter().map(answer))
     }
 
+    fn word(&self, word: Word) -> Cell {
+        Cell::Text(word.written_in(self.language).to_owned())
+    }
+
     fn cell(&self, answer: &Answer, (owner, files): (UserId, &HashMap<FileId, File>)) -> Cell {
         let value: Value = serde_json::from_str(answer.value.get()).unwrap_or_default();
         match (answer.question_type, &value) {
@@ -288,16 +328,24 @@ impl Columns<'_> {
             (QuestionType::Date, Value::String(text)) => {
                 text.parse().map_or_else(|_| Cell::Text(text.clone()), Cell::Date)
             }
+            (QuestionType::Time, Value::String(text)) => {
+                text.parse().map_or_else(|_| Cell::Text(text.clone()), Cell::Time)
+            }
             (_, Value::String(text)) => Cell::Text(text.clone()),
-            (_, Value::Bool(true)) => Cell::Text(self.words.yes.to_owned()),
-            (_, Value::Bool(false)) => Cell::Text(self.words.no.to_owned()),
+            (_, Value::Bool(true)) => self.word(YES),
+            (_, Value::Bool(false)) => self.word(NO),
             // As it was typed: `Value` would round it.
             (_, Value::Number(_)) => Cell::Number(answer.value.get().to_owned()),
             (_, Value::Array(options)) => {
                 let options: Vec<&str> = options.iter().filter_map(Value::as_str).collect();
-                Cell::Text(options.join("; "))
+                Cell::Text(options.join("\n"))
             }
             (_, Value::Null | Value::Object(_)) => Cell::Empty,
         }
     }
+}
+
+/// Date and time in `zone`, as the first line shows them.
+fn shown(zone: &Zone, at: Instant) -> String {
+    zone.local(at).strftime("%d/%m/%Y %H:%M").to_string()
 }

@@ -1,18 +1,19 @@
 //! Exports for writers, calendars for confirmed people, and the registrations in the export of one's data.
 
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 
-use calamine::{Data, DataType, Reader, Xlsx};
+use calamine::{Data, DataType, Range, Reader, Xlsx};
 use common::{ErrorCode, Message};
+use domain::{Instant, Zone};
 use serde_json::{Value, json};
 use tests::{Person, expect_fields};
+use zip::ZipArchive;
 
 use super::{Course, automatic};
 use crate::files::fetch;
 
 /// Answers that spreadsheet programs like to change.
 async fn typed(course: &Course) -> (Person, Vec<String>) {
-    let of = |kind: &str, text: &str| json!({ "language": "FR", "question": text, "questionType": kind });
     let mut ids = Vec::new();
     for (kind, text) in [
         ("SHORT_REPLY", "Formule ?"),
@@ -22,13 +23,23 @@ async fn typed(course: &Course) -> (Person, Vec<String>) {
         ("PHONE", "Urgence ?"),
         ("YES_NO", "Permis ?"),
     ] {
-        ids.push(course.ask(of(kind, text)).await);
+        ids.push(course.ask(question(kind, text)).await);
     }
-    let member = course.world.member().await;
     let values = json!(["=1+1", "ه\nسطر", -12.5, "2026-03-01", "+21698000123", true]);
+    let member = answering(course, &ids, &values).await;
+    (member, ids)
+}
+
+fn question(kind: &str, text: &str) -> Value {
+    json!({ "language": "FR", "question": text, "questionType": kind })
+}
+
+/// A person who registered with `values` as answers to the questions `ids`.
+async fn answering(course: &Course, ids: &[String], values: &Value) -> Person {
+    let member = course.world.member().await;
     let answers: Value = ids.iter().cloned().zip(values.as_array().unwrap().clone()).collect();
     member.post(&course.path(""), json!({ "answers": answers })).await.expect_created();
-    (member, ids)
+    member
 }
 
 /// The bytes that the link of an export leads to, and the export.
@@ -38,19 +49,48 @@ async fn exported(course: &Course, request: Value) -> (Vec<u8>, Value) {
     let body = answer.expect_success(Message::RegistrationsExported);
     let (status, headers, file) = fetch(body["export"]["url"].as_str().unwrap()).await;
     assert_eq!(status, 200);
-    let name = headers["content-disposition"].to_str().unwrap();
-    let start = format!("attachment; filename=\"inscriptions-{}-2", &course.id[..8]);
-    assert!(name.starts_with(&start), "{name}");
-    assert!(name.contains(body["export"]["fileName"].as_str().unwrap()), "{name}");
+    let disposition = headers["content-disposition"].to_str().unwrap();
+    let (fallback, whole) = disposition.split_once("; filename*=UTF-8''").unwrap();
+    assert!(fallback.starts_with("attachment; filename=\"") && fallback.ends_with(".xlsx\""));
+    let field = format!("name={whole}");
+    let (_, name) = form_urlencoded::parse(field.as_bytes()).next().unwrap();
+    assert_eq!(name, body["export"]["fileName"].as_str().unwrap());
     (file.to_vec(), body["export"].clone())
 }
 
-/// The rows of the sheet in `file`, each cell as text.
-fn rows(file: Vec<u8>) -> Vec<Vec<String>> {
+/// The sheet in `file`, and its name.
+fn sheet(file: Vec<u8>) -> (Range<Data>, String) {
     let mut workbook: Xlsx<_> = calamine::open_workbook_from_rs(Cursor::new(file)).unwrap();
-    let sheet = workbook.worksheet_range("Inscriptions").unwrap();
-    let rows = sheet.rows();
+    let [name] = <[String; 1]>::try_from(workbook.sheet_names()).unwrap();
+    assert!(workbook.worksheet_formula(&name).unwrap().is_empty());
+    (workbook.worksheet_range(&name).unwrap(), name)
+}
+
+/// The rows of the sheet in `file` below the first line, each cell as text.
+fn rows(file: Vec<u8>) -> Vec<Vec<String>> {
+    let (sheet, _) = sheet(file);
+    let rows = sheet.rows().skip(1);
     rows.map(|row| row.iter().map(ToString::to_string).collect()).collect()
+}
+
+fn zone() -> Zone {
+    "Africa/Tunis".parse().unwrap()
+}
+
+/// The content of `part` of the workbook `file`, as XML.
+fn part(file: &[u8], part: &str) -> String {
+    let mut archive = ZipArchive::new(Cursor::new(file)).unwrap();
+    let mut text = String::new();
+    archive.by_name(part).unwrap().read_to_string(&mut text).unwrap();
+    text
+}
+
+/// The values of the attribute `name`, not the first one, of all elements `element` of `xml`.
+fn attributes<'a>(xml: &'a str, element: &str, name: &str) -> Vec<&'a str> {
+    let (start, name) = (format!("<{element} "), format!(" {name}=\""));
+    let tags = xml.split(&*start).skip(1).map(|rest| rest.split_once('>').unwrap().0);
+    let values = tags.filter_map(|tag| tag.split_once(&*name));
+    values.map(|(_, rest)| rest.split_once('"').unwrap().0).collect()
 }
 
 #[tokio::test]
@@ -59,20 +99,189 @@ async fn workbook_keeps_texts_numbers_and_dates_as_typed() {
     let (member, _) = typed(&course).await;
     let (file, export) = exported(&course, json!({})).await;
     expect_fields(&export, json!({ "rows": 1, "bytes": file.len() }));
-    let mut workbook: Xlsx<_> = calamine::open_workbook_from_rs(Cursor::new(file)).unwrap();
-    let sheet = workbook.worksheet_range("Inscriptions").unwrap();
+    let (sheet, _) = sheet(file);
     let rows: Vec<&[Data]> = sheet.rows().collect();
-    let [headings, row] = rows[..] else { panic!("{rows:?}") };
+    let [_, headings, row] = rows[..] else { panic!("{rows:?}") };
     assert_eq!(headings[7].as_string().unwrap(), "Inscription (Africa/Tunis)");
     assert_eq!(headings[12].as_string().unwrap(), "Formule ?");
     let user = member.user();
-    assert_eq!(row[..2], [Data::Float(1.0), Data::String("CONFIRMED".to_owned())]);
+    assert_eq!(row[..2], [Data::Float(1.0), Data::String("Confirmée".to_owned())]);
     assert_eq!(row[4].as_string().unwrap(), user.email.as_str());
+    let registered: Instant =
+        serde_json::from_value(course.seen(&member).await["createdAt"].clone()).unwrap();
+    let local = row[7].as_datetime().unwrap().to_string();
+    assert_eq!(local[..16], zone().local(registered).to_string().replace('T', " ")[..16]);
     assert_eq!(row[12..14], [Data::String("=1+1".into()), Data::String("ه\nسطر".into())]);
     assert_eq!(row[14], Data::Float(-12.5));
     assert_eq!(row[15].as_date().unwrap().to_string(), "2026-03-01");
     assert_eq!(row[16..], [Data::String("+21698000123".into()), Data::String("Oui".into())]);
-    assert!(workbook.worksheet_formula("Inscriptions").unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn times_dates_numbers_and_choices_have_cells_of_their_kind() {
+    let course = Course::with(automatic(5, 0)).await;
+    let mut ids = Vec::new();
+    for kind in ["TIME", "DATE", "DATE", "DATE", "NUMBER", "NUMBER", "SCALE", "RATING"] {
+        ids.push(course.ask(question(kind, "?")).await);
+    }
+    let mut choice = question("MULTIPLE_CHOICE", "Quand ?");
+    choice["options"] = json!(["Lundi; mardi", "Mercredi", "Jeudi"]);
+    ids.push(course.ask(choice).await);
+    let values = json!([
+        "09:05",
+        "1900-02-28",
+        "1900-03-01",
+        "2100-12-31",
+        123_456_789_012_u64,
+        0.000_001,
+        10,
+        5,
+        ["Jeudi", "Lundi; mardi"],
+    ]);
+    answering(&course, &ids, &values).await;
+    let (file, _) = exported(&course, json!({})).await;
+    let styles = part(&file, "xl/styles.xml");
+    let formats = attributes(&styles, "numFmt", "formatCode");
+    for format in ["dd/mm/yyyy hh:mm", "dd/mm/yyyy", "hh:mm", "0.000000"] {
+        assert!(formats.contains(&format), "{format} in {formats:?}");
+    }
+    let (sheet, _) = sheet(file);
+    let row = &sheet.rows().nth(2).unwrap()[12..];
+    assert_eq!(row[0].as_time().unwrap().to_string(), "09:05:00");
+    // Programs disagree about the dates before March 1900.
+    assert_eq!(row[1], Data::String("28/02/1900".to_owned()));
+    let dates = [&row[2], &row[3]].map(|cell| cell.as_date().unwrap().to_string());
+    assert_eq!(dates, ["1900-03-01", "2100-12-31"]);
+    assert_eq!(row[4..8], [123_456_789_012.0, 0.000_001, 10.0, 5.0].map(Data::Float));
+    assert_eq!(row[8], Data::String("Lundi; mardi\nJeudi".to_owned()));
+}
+
+#[tokio::test]
+async fn first_line_names_course_committee_dates_and_who_made_it() {
+    let course = Course::with(automatic(5, 0)).await;
+    let shown = course.trainer.get(&format!("/courses/{}", course.id)).await.expect_ok();
+    let (file, _) = exported(&course, json!({})).await;
+    let (sheet, _) = sheet(file);
+    let line = sheet.rows().next().unwrap()[0].to_string();
+    let parts: Vec<&str> = line.split(" · ").collect();
+    let [title, committee, dates, made] = parts[..] else { panic!("{line}") };
+    assert_eq!((title, committee), ("Premiers secours", "Fédération nationale de la formation"));
+    let local = |field: &str| {
+        let at = serde_json::from_value(shown["course"][field].clone()).unwrap();
+        zone().local(at).strftime("%d/%m/%Y %H:%M").to_string()
+    };
+    assert_eq!(dates, format!("{} – {}", local("startAt"), local("endAt")));
+    let user = course.trainer.user();
+    assert!(made.starts_with("Établi le "), "{made}");
+    assert!(made.ends_with(&format!(" par {} {}", user.name, user.last_name)), "{made}");
+}
+
+#[tokio::test]
+async fn states_answers_and_committees_are_in_the_requested_language() {
+    let course = Course::with(automatic(2, 5)).await;
+    let (member, _) = typed(&course).await;
+    let (cancelled, _) = course.registered().await;
+    course.registered().await;
+    course.registered().await;
+    cancelled.post(&format!("{}/cancel", course.path_of(&cancelled)), json!({})).await.expect_ok();
+    let admin = course.world.admin().await;
+    let path = format!("/committees/{}", member.user().committee_id);
+    let committee = admin.get(&path).await.expect_ok()["committee"].clone();
+    for (language, states, yes, name) in [
+        ("FR", ["Confirmée", "Annulée", "Sur liste d’attente"], "Oui", &committee["nameLatin"]),
+        ("AR", ["مؤكَّد", "ملغى", "في قائمة الانتظار"], "نعم", &committee["nameArabe"]),
+        ("EN", ["Confirmed", "Cancelled", "On the waiting list"], "Yes", &committee["nameLatin"]),
+    ] {
+        let all = json!(["CONFIRMED", "WAITLISTED", "CANCELLED"]);
+        let request = json!({ "language": language, "states": all });
+        let (file, _) = exported(&course, request).await;
+        let sheet_xml = part(&file, "xl/worksheets/sheet1.xml");
+        assert_eq!(sheet_xml.contains("rightToLeft=\"1\""), language == "AR");
+        let rows = rows(file);
+        let column =
+            |index: usize| rows[1..].iter().map(|row| row[index].as_str()).collect::<Vec<_>>();
+        assert_eq!(column(1)[..3], states);
+        assert_eq!(column(17)[0], yes);
+        assert_eq!(column(6), [name.as_str().unwrap(); 4]);
+    }
+}
+
+#[tokio::test]
+async fn sheet_is_set_up_for_screen_and_paper() {
+    let course = Course::with(automatic(5, 0)).await;
+    typed(&course).await;
+    let long = course.ask(question("LONG_REPLY", "Parcours ?")).await;
+    answering(&course, &[long], &json!(["mot ".repeat(1_000)])).await;
+    let (file, _) = exported(&course, json!({})).await;
+    let xml = part(&file, "xl/worksheets/sheet1.xml");
+    for expected in [
+        "<pane ySplit=\"2\" topLeftCell=\"A3\" activePane=\"bottomLeft\" state=\"frozen\"/>",
+        "<autoFilter ref=\"A2:S4\"/>",
+        "<mergeCell ref=\"A1:S1\"/>",
+        "<pageSetup paperSize=\"9\" fitToHeight=\"0\" orientation=\"landscape\"",
+        "<pageSetUpPr fitToPage=\"1\"/>",
+        "&amp;P / &amp;N</oddFooter>",
+    ] {
+        assert!(xml.contains(expected), "{expected} in {xml}");
+    }
+    let names = part(&file, "xl/workbook.xml");
+    assert!(names.contains("$1:$2</definedName>"), "{names}");
+    let widths: Vec<f64> =
+        attributes(&xml, "col", "width").iter().map(|width| width.parse().unwrap()).collect();
+    assert!(widths.iter().all(|width| (6.0..51.0).contains(width)), "{widths:?}");
+    assert!(widths.iter().any(|width| *width > 50.0), "{widths:?}");
+    // The first line and the row with the long text; programs fit the height of the others to their texts.
+    assert_eq!(attributes(&xml, "row", "ht"), ["22.5", "408.75"]);
+    assert_eq!(xml.matches("<row r=\"4\"").count(), 1);
+    assert!(xml.contains("Fond jaune"));
+}
+
+#[tokio::test]
+async fn names_of_sheet_and_file_begin_with_the_title() {
+    let course = Course::with(automatic(5, 0)).await;
+    let path = format!("/courses/{}", course.id);
+    for (title, language, sheet_name, file_name) in [
+        (
+            "Premiers secours",
+            "FR",
+            "Premiers secours – inscriptions",
+            "Premiers secours – inscriptions",
+        ),
+        (
+            "'Gestes [1/2] : que faire ?' \u{200f}*",
+            "EN",
+            "Gestes 1 2 que faire ' – regist",
+            "'Gestes 1 2 que faire ' – registrations",
+        ),
+        ("إسعافات أولية", "AR", "إسعافات أولية – التسجيلات", "إسعافات أولية – التسجيلات"),
+        ("<<?>>", "FR", "– inscriptions", "– inscriptions"),
+        (
+            "Prévention des noyades en mer 🌊🌊 et surveillance des plages",
+            "FR",
+            "Prévention des noyades en mer",
+            "Prévention des noyades en mer 🌊🌊 et surveillance des plages – inscriptions",
+        ),
+    ] {
+        let mut changed = course.trainer.get(&path).await.expect_ok()["course"].clone();
+        changed["courseTitle"] = json!(title);
+        course.trainer.put(&path, changed).await.expect_success(Message::CourseUpdated);
+        let (file, export) = exported(&course, json!({ "language": language })).await;
+        assert_eq!(sheet(file).1, sheet_name);
+        let day = zone().local(course.world.clock().now()).date();
+        assert_eq!(export["fileName"], format!("{file_name} {day}.xlsx"));
+    }
+}
+
+#[tokio::test]
+async fn erased_person_has_a_row_without_address_and_phone() {
+    let course = Course::with(automatic(5, 0)).await;
+    let (member, _) = typed(&course).await;
+    let admin = course.world.admin().await;
+    let path = format!("/users/{}", member.user().user_id);
+    admin.delete(&path).await.expect_success(Message::UserDeleted);
+    course.world.deliver().await;
+    let (file, _) = exported(&course, json!({ "states": ["CANCELLED"] })).await;
+    assert_eq!(rows(file)[1][2..6], ["supprimé", "Compte", "", ""]);
 }
 
 #[tokio::test]
@@ -87,8 +296,7 @@ async fn line_breaks_and_escapes_of_sheets_are_shown_as_typed() {
     let note = json!({ "note": "d\r\ne_x0007_" });
     course.trainer.put(&course.path_of(&member), note).await.expect_ok();
     let (file, _) = exported(&course, json!({})).await;
-    let mut workbook: Xlsx<_> = calamine::open_workbook_from_rs(Cursor::new(file)).unwrap();
-    let sheet = workbook.worksheet_range("Inscriptions").unwrap();
+    let (sheet, _) = sheet(file);
     let texts: Vec<&str> = sheet.used_cells().filter_map(|(.., cell)| cell.get_string()).collect();
     for text in ["Un\n_x000D_ ?", "a\nb\nc _x000D_ _x005F_x000D_", "d\ne_x0007_"] {
         assert!(texts.contains(&text), "{text:?} in {texts:?}");

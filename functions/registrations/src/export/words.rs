@@ -1,42 +1,64 @@
 //! The texts of an export in the languages of its headings.
 
-use domain::registration::HeadingLanguage;
+use domain::registration::{HeadingLanguage, RegistrationState};
 
-/// The texts of one language.
-pub(super) struct Words {
-    /// Headings, in the order of the columns. `{zone}` stands for the name of the time zone.
-    pub(super) headings: [&'static str; 12],
-    /// Follows the text of a deleted question.
-    pub(super) deleted: &'static str,
-    pub(super) yes: &'static str,
-    pub(super) no: &'static str,
+/// A text in French, Arabic and English.
+pub(super) struct Word([&'static str; 3]);
+
+impl Word {
+    pub(super) const fn written_in(self, language: HeadingLanguage) -> &'static str {
+        let [french, arabic, english] = self.0;
+        match language {
+            HeadingLanguage::French => french,
+            HeadingLanguage::Arabic => arabic,
+            HeadingLanguage::English => english,
+        }
+    }
 }
 
-/// In French, Arabic and English, as all texts here.
-const HEADINGS: [[&str; 3]; 12] = [
-    ["Numéro", "الرقم", "Number"],
-    ["État", "الحالة", "State"],
-    ["Nom", "اللقب", "Last name"],
-    ["Prénom", "الاسم", "First name"],
-    ["E-mail", "البريد الإلكتروني", "E-mail"],
-    ["Téléphone", "الهاتف", "Phone"],
-    ["Comité", "اللجنة", "Committee"],
-    ["Inscription ({zone})", "تاريخ التسجيل ({zone})", "Registered ({zone})"],
-    ["Confirmation ({zone})", "تاريخ التأكيد ({zone})", "Confirmed ({zone})"],
-    ["Motif", "السبب", "Reason"],
-    ["Langue", "اللغة", "Language"],
-    ["Note", "ملاحظة", "Note"],
+/// The headings before those of the questions, in the order of the columns. `{zone}` stands for the name of the time zone.
+pub(super) const HEADINGS: [Word; 12] = [
+    Word(["Numéro", "الرقم", "Number"]),
+    Word(["État", "الحالة", "State"]),
+    Word(["Nom", "اللقب", "Last name"]),
+    Word(["Prénom", "الاسم", "First name"]),
+    Word(["E-mail", "البريد الإلكتروني", "E-mail"]),
+    Word(["Téléphone", "الهاتف", "Phone"]),
+    Word(["Comité", "اللجنة", "Committee"]),
+    Word(["Inscription ({zone})", "تاريخ التسجيل ({zone})", "Registered ({zone})"]),
+    Word(["Confirmation ({zone})", "تاريخ التأكيد ({zone})", "Confirmed ({zone})"]),
+    Word(["Motif", "السبب", "Reason"]),
+    Word(["Langue", "اللغة", "Language"]),
+    Word(["Note", "ملاحظة", "Note"]),
 ];
-const DELETED: [&str; 3] = ["(supprimée)", "(محذوف)", "(deleted)"];
-const YES: [&str; 3] = ["Oui", "نعم", "Yes"];
-const NO: [&str; 3] = ["Non", "لا", "No"];
+/// Follows the text of a deleted question.
+pub(super) const DELETED: Word = Word(["(supprimée)", "(محذوف)", "(deleted)"]);
+pub(super) const YES: Word = Word(["Oui", "نعم", "Yes"]);
+pub(super) const NO: Word = Word(["Non", "لا", "No"]);
+/// Follows the title of the course in the names of the file and the sheet.
+pub(super) const LIST: Word = Word(["inscriptions", "التسجيلات", "registrations"]);
+/// The end of the first line. `{at}` stands for date and time, `{name}` for the person who made the export.
+pub(super) const MADE: Word = Word([
+    "Établi le {at} par {name}",
+    "أُعدّت القائمة بتاريخ {at} من قِبل {name}",
+    "Made on {at} by {name}",
+]);
+/// Explains the format of long texts, on paper.
+pub(super) const LONG: Word = Word([
+    "Fond jaune : texte long, entier dans la cellule du fichier",
+    "خلفية صفراء: نص طويل، كامل في خلية الملف",
+    "Yellow: a long text, whole in the cell of the file",
+]);
 
-pub(super) fn words(language: HeadingLanguage) -> Words {
-    let place = match language {
-        HeadingLanguage::French => 0,
-        HeadingLanguage::Arabic => 1,
-        HeadingLanguage::English => 2,
-    };
-    let [deleted, yes, no] = [DELETED, YES, NO].map(|texts| texts[place]);
-    Words { headings: HEADINGS.map(|texts| texts[place]), deleted, yes, no }
+pub(super) const fn state(state: RegistrationState) -> Word {
+    Word(match state {
+        RegistrationState::Pending => ["En attente de décision", "قيد الدراسة", "Pending"],
+        RegistrationState::Waitlisted => {
+            ["Sur liste d’attente", "في قائمة الانتظار", "On the waiting list"]
+        }
+        RegistrationState::Confirmed => ["Confirmée", "مؤكَّد", "Confirmed"],
+        RegistrationState::Rejected => ["Refusée", "مرفوض", "Refused"],
+        RegistrationState::Cancelled => ["Annulée", "ملغى", "Cancelled"],
+        RegistrationState::Expired => ["Expirée", "منتهي الصلاحية", "Expired"],
+    })
 }
