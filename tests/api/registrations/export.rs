@@ -189,7 +189,7 @@ async fn states_answers_and_committees_are_in_the_requested_language() {
     let committee = admin.get(&path).await.expect_ok()["committee"].clone();
     for (language, states, yes, name) in [
         ("FR", ["Confirmée", "Annulée", "Sur liste d’attente"], "Oui", &committee["nameLatin"]),
-        ("AR", ["مؤكَّد", "ملغى", "في قائمة الانتظار"], "نعم", &committee["nameArabe"]),
+        ("AR", ["مؤكد", "ملغى", "في قائمة الانتظار"], "نعم", &committee["nameArabe"]),
         ("EN", ["Confirmed", "Cancelled", "On the waiting list"], "Yes", &committee["nameLatin"]),
     ] {
         let all = json!(["CONFIRMED", "WAITLISTED", "CANCELLED"]);
@@ -210,30 +210,41 @@ async fn states_answers_and_committees_are_in_the_requested_language() {
 async fn sheet_is_set_up_for_screen_and_paper() {
     let course = Course::with(automatic(5, 0)).await;
     typed(&course).await;
-    let long = course.ask(question("LONG_REPLY", "Parcours ?")).await;
-    answering(&course, &[long], &json!(["mot ".repeat(1_000)])).await;
     let (file, _) = exported(&course, json!({})).await;
     let xml = part(&file, "xl/worksheets/sheet1.xml");
     for expected in [
         "<pane ySplit=\"2\" topLeftCell=\"A3\" activePane=\"bottomLeft\" state=\"frozen\"/>",
-        "<autoFilter ref=\"A2:S4\"/>",
-        "<mergeCell ref=\"A1:S1\"/>",
+        "<autoFilter ref=\"A2:R3\"/>",
+        "<mergeCell ref=\"A1:R1\"/>",
         "<pageSetup paperSize=\"9\" fitToHeight=\"0\" orientation=\"landscape\"",
         "<pageSetUpPr fitToPage=\"1\"/>",
-        "&amp;P / &amp;N</oddFooter>",
+        "<oddFooter>&amp;L&amp;R&amp;P / &amp;N</oddFooter>",
     ] {
         assert!(xml.contains(expected), "{expected} in {xml}");
     }
     let names = part(&file, "xl/workbook.xml");
     assert!(names.contains("$1:$2</definedName>"), "{names}");
-    let widths: Vec<f64> =
-        attributes(&xml, "col", "width").iter().map(|width| width.parse().unwrap()).collect();
+}
+
+#[tokio::test]
+async fn columns_and_rows_are_as_large_as_their_texts() {
+    let course = Course::with(automatic(5, 0)).await;
+    let question = course.ask(question("LONG_REPLY", "Parcours ?")).await;
+    let ids = [question];
+    for text in ["un mot", "deux\nmots", &"mot ".repeat(1_000), &"mot ".repeat(1_250)] {
+        answering(&course, &ids, &json!([text])).await;
+    }
+    let (file, _) = exported(&course, json!({})).await;
+    let xml = part(&file, "xl/worksheets/sheet1.xml");
+    let widths = attributes(&xml, "col", "width").into_iter().map(|width| width.parse().unwrap());
+    let widths: Vec<f64> = widths.collect();
     assert!(widths.iter().all(|width| (6.0..51.0).contains(width)), "{widths:?}");
-    assert!(widths.iter().any(|width| *width > 50.0), "{widths:?}");
-    // The first line and the row with the long text; programs fit the height of the others to their texts.
-    assert_eq!(attributes(&xml, "row", "ht"), ["22.5", "408.75"]);
-    assert_eq!(xml.matches("<row r=\"4\"").count(), 1);
-    assert!(xml.contains("Fond jaune"));
+    assert!(widths.last().is_some_and(|width| *width > 50.0), "{widths:?}");
+    // The title, headings on two lines, and all answers but the first one: two lines, small letters, and too many of them.
+    assert_eq!(attributes(&xml, "row", "ht"), ["24.75", "33", "33", "404.25", "408.75"]);
+    assert_eq!(xml.matches("<row r=\"6\"").count(), 1);
+    assert!(part(&file, "xl/styles.xml").contains("FFF9D6"));
+    assert!(xml.contains("&amp;LFond jaune : le texte peut continuer"));
 }
 
 #[tokio::test]

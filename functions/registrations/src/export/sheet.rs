@@ -23,17 +23,21 @@ const DIGIT: u32 = 7;
 /// The narrowest and the widest column in pixels: 6 and 50 digits, and 5 pixels of padding.
 const NARROWEST: u32 = 6 * DIGIT + 5;
 const WIDEST: u32 = 50 * DIGIT + 5;
-/// A heading alone makes a column as wide as this at most, 20 digits, unless it has more than four lines then.
-const HEADING: u32 = 145;
+/// A heading makes a column as wide as this, 14 digits, or as its longest word, or wide enough for four lines.
+const HEADING: u32 = 14 * DIGIT + 5;
 /// The button of the filter, and what bold letters are wider.
 const BUTTON: u32 = 20;
-/// Letters on a line of the widest column.
-const LETTERS: usize = 50;
+
+/// Sizes of letters, in points. Programs fit a row of the usual size to one line.
+const USUAL: u32 = 11;
+const SMALL: u32 = 6;
+/// The heights of further lines, those of Arabic included, and of lines of small letters, in pixels.
+const LINE: u32 = 22;
+const SMALL_LINE: u32 = 11;
 
 const PAPER_A4: u8 = 9;
 const LEFT_TO_RIGHT: u8 = 1;
 const RIGHT_TO_LEFT: u8 = 2;
-const LINE_HEIGHT: f64 = 15.0;
 const PALE_YELLOW: u32 = 0xFFF9D6;
 const PALE_GREY: u32 = 0xE7E6E6;
 
@@ -50,32 +54,33 @@ pub(super) enum Cell {
     Moment(DateTime),
 }
 
-/// What becomes of the texts of a row that have many lines. They are written in small letters on yellow, which marks that
-/// more may follow than is seen, and their row gets a fixed height: Excel cuts rows at 409 points without a mark
-/// (<https://support.microsoft.com/en-us/office/excel-specifications-and-limits-1672b34d-7043-467e-8e27-269d656771c3>),
-/// and LibreOffice would continue them on the next page. In small letters 4,000 of them are seen.
-struct Fit {
-    /// Most lines of 50 letters in letters of the usual size.
-    lines: usize,
-    /// The height of a row with a longer text, in points.
-    height: f64,
+/// The space of a text. Heights are written, because LibreOffice does not fit rows to texts that it opens. A text of more
+/// lines than usual is in small letters; one that is still too high gets a yellow cell, as a mark that it continues. Excel
+/// shows no higher row than 409 points
+/// (<https://support.microsoft.com/en-us/office/excel-specifications-and-limits-1672b34d-7043-467e-8e27-269d656771c3>), and
+/// LibreOffice continues higher ones on another page. In small letters 4,000 of them fit.
+struct Space {
+    /// In pixels.
+    width: u32,
+    /// Most lines in letters of the usual size.
+    lines: u32,
+    /// In pixels.
+    height: u32,
 }
 
-const HEADING_FIT: Fit = Fit { lines: 4, height: 90.0 };
-/// Lines of Arabic are higher: twenty take up to 409 points.
-const ROW_FIT: Fit = Fit { lines: 20, height: 409.0 };
-/// The size of letters in long texts, in points.
-const SMALL: f64 = 6.0;
+const ROW: Space = Space { width: WIDEST, lines: 20, height: 545 };
 
 /// A sheet that is written row by row: rows do not stay in memory.
 pub(super) struct Sheet {
     workbook: Workbook,
     language: HeadingLanguage,
     row: u32,
+    /// That of the row, in pixels; 0 if nothing has more than one line.
+    height: u32,
     /// Those of the columns, in pixels.
     widths: Vec<u32>,
-    /// The last row with a long text.
-    long_row: Option<u32>,
+    /// Whether one is higher than its cell.
+    has_long_texts: bool,
 }
 
 impl Sheet {
@@ -102,11 +107,12 @@ impl Sheet {
             .set_print_gridlines(true)
             .set_margins(0.4, 0.4, 0.4, 0.6, 0.3, 0.3);
         let widths = headings.iter().map(|heading| heading_width(heading)).collect();
-        let mut new = Self { workbook, language, row: 1, widths, long_row: None };
+        let mut new = Self { workbook, language, row: 1, height: 0, widths, has_long_texts: false };
         new.write_title(title)?;
         for (column, heading) in (0..).zip(headings) {
+            let space = Space { width: heading_width(heading), lines: 4, height: 120 };
             let format = Format::new().set_bold().set_background_color(PALE_GREY);
-            new.write_text(column, heading, format, &HEADING_FIT)?;
+            new.write_text(column, heading, format, &space)?;
         }
         Ok(new)
     }
@@ -121,7 +127,7 @@ impl Sheet {
         let count = u32::try_from(title.chars().count()).unwrap_or(u32::MAX).div_ceil(letters);
         let last = self.last_column();
         let sheet = self.workbook.worksheet_from_index(0)?;
-        sheet.set_row_height(0, LINE_HEIGHT * (f64::from(count) + 0.5))?;
+        sheet.set_row_height_pixels(0, LINE * count + LINE / 2)?;
         sheet.merge_range(0, 0, 0, last, title, &format)?;
         Ok(())
     }
@@ -132,6 +138,7 @@ impl Sheet {
     /// 500 when the temporary file cannot be written.
     pub(super) fn add(&mut self, cells: impl Iterator<Item = Cell>) -> Result<(), ApiError> {
         self.row += 1;
+        self.height = 0;
         for (column, cell) in (0..).zip(cells) {
             self.write(column, cell)?;
         }
@@ -156,9 +163,8 @@ impl Sheet {
     }
 
     fn write_row_text(&mut self, column: u16, text: &str) -> Result<(), XlsxError> {
-        let width = text.lines().map(cell_autofit_width).max();
-        self.widen(column, width.unwrap_or_default());
-        self.write_text(column, text, Format::new(), &ROW_FIT)
+        self.widen(column, line_widths(text).max().unwrap_or_default());
+        self.write_text(column, text, Format::new(), &ROW)
     }
 
     fn write_text(
@@ -166,16 +172,25 @@ impl Sheet {
         column: u16,
         text: &str,
         format: Format,
-        fit: &Fit,
+        space: &Space,
     ) -> Result<(), XlsxError> {
         let format = format.set_text_wrap().set_align(FormatAlign::Top);
         let mut format = format.set_reading_direction(reading_direction(text));
+        let lines = space.lines_of(text, USUAL);
+        let mut height = lines * LINE;
+        if lines > space.lines {
+            format = format.set_font_size(SMALL);
+            height = space.lines_of(text, SMALL) * SMALL_LINE;
+        }
+        if height > space.height {
+            format = format.set_background_color(PALE_YELLOW);
+            height = space.height;
+            self.has_long_texts = true;
+        }
         let sheet = self.workbook.worksheet_from_index(0)?;
-        let line_count = |line: &str| line.chars().count().div_ceil(LETTERS).max(1);
-        if text.lines().map(line_count).sum::<usize>() > fit.lines {
-            format = format.set_font_size(SMALL).set_background_color(PALE_YELLOW);
-            sheet.set_row_height(self.row, fit.height)?;
-            self.long_row = Some(self.row);
+        if lines > 1 && height > self.height {
+            self.height = height;
+            sheet.set_row_height_pixels(self.row, height)?;
         }
         sheet.write_string_with_format(self.row, column, text, &format)?;
         Ok(())
@@ -225,11 +240,11 @@ impl Sheet {
         for (column, width) in (0..).zip(self.widths) {
             sheet.set_column_width_pixels(column, width)?;
         }
-        if self.long_row == Some(self.row) {
-            // Ends the last row, which the library would write twice because it has a height.
-            sheet.write_blank(self.row + 1, 0, &Format::new())?;
+        if self.height > 0 {
+            // Ends the last row; the library would write one with a height twice.
+            sheet.write_blank(self.row + 1, 0, &Format::new())?.clear_cell(self.row + 1, 0);
         }
-        let legend = self.long_row.map_or("", |_| LONG.written_in(self.language));
+        let legend = if self.has_long_texts { LONG.written_in(self.language) } else { "" };
         sheet
             .autofilter(1, 0, self.row, last)?
             .ignore_error_range(0, 0, self.row, last, IgnoreError::NumberStoredAsText)?
@@ -242,9 +257,31 @@ impl Sheet {
     }
 }
 
+impl Space {
+    /// The number of lines of `text` in letters of `size` points.
+    fn lines_of(&self, text: &str, size: u32) -> u32 {
+        let lines = line_widths(text).map(|width| {
+            let width = width * size / USUAL;
+            // Words leave a tenth of the lines empty.
+            if width <= self.width { 1 } else { width.div_ceil(self.width * 9 / 10) }
+        });
+        lines.sum()
+    }
+}
+
+/// Those of the lines of `text`, in pixels.
+fn line_widths(text: &str) -> impl Iterator<Item = u32> {
+    text.split('\n').map(|line| {
+        // In pieces, because no more than 233 letters are measured.
+        let letters: Vec<char> = line.chars().collect();
+        letters.chunks(200).map(|piece| cell_autofit_width(&String::from_iter(piece))).sum()
+    })
+}
+
 fn heading_width(heading: &str) -> u32 {
-    let width = heading.lines().map(cell_autofit_width).max().unwrap_or_default() + BUTTON;
-    width.min(HEADING.max(width / 4)).clamp(NARROWEST, WIDEST)
+    let word = heading.split_whitespace().map(cell_autofit_width).max().unwrap_or_default();
+    let width = line_widths(heading).max().unwrap_or_default();
+    (word + BUTTON).max(HEADING.min(width + BUTTON)).max(width / 4).clamp(NARROWEST, WIDEST)
 }
 
 /// The number, if it has no more digits than Excel keeps.

@@ -40,14 +40,14 @@ pub(super) const LIST: Word = Word(["inscriptions", "التسجيلات", "regis
 /// The end of the first line. `{at}` stands for date and time, `{name}` for the person who made the export.
 pub(super) const MADE: Word = Word([
     "Établi le {at} par {name}",
-    "أُعدّت القائمة بتاريخ {at} من قِبل {name}",
+    "أعدت القائمة بتاريخ {at} من قبل {name}",
     "Made on {at} by {name}",
 ]);
-/// Explains the format of long texts, on paper.
+/// Explains the yellow cells of long texts, on paper.
 pub(super) const LONG: Word = Word([
-    "Fond jaune : texte long, entier dans la cellule du fichier",
-    "خلفية صفراء: نص طويل، كامل في خلية الملف",
-    "Yellow: a long text, whole in the cell of the file",
+    "Fond jaune : le texte peut continuer ; il est entier dans la cellule du fichier",
+    "خلفية صفراء: قد يكون للنص بقية، وهو كامل في خلية الملف",
+    "Yellow: the text may continue; it is whole in the cell of the file",
 ]);
 
 pub(super) const fn state(state: RegistrationState) -> Word {
@@ -56,7 +56,7 @@ pub(super) const fn state(state: RegistrationState) -> Word {
         RegistrationState::Waitlisted => {
             ["Sur liste d’attente", "في قائمة الانتظار", "On the waiting list"]
         }
-        RegistrationState::Confirmed => ["Confirmée", "مؤكَّد", "Confirmed"],
+        RegistrationState::Confirmed => ["Confirmée", "مؤكد", "Confirmed"],
         RegistrationState::Rejected => ["Refusée", "مرفوض", "Refused"],
         RegistrationState::Cancelled => ["Annulée", "ملغى", "Cancelled"],
         RegistrationState::Expired => ["Expirée", "منتهي الصلاحية", "Expired"],
