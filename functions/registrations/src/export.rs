@@ -275,7 +275,8 @@ impl Columns<'_> {
             Some(dates.join(" – ")).filter(|dates| !dates.is_empty()),
             Some(made),
         ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+        // LibreOffice garbles Arabic after a middle dot.
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" — ")
     }
 
     /// The cells of the registration `full`. `files` are those that are ready.

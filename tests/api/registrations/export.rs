@@ -163,7 +163,7 @@ async fn first_line_names_course_committee_dates_and_who_made_it() {
     let (file, _) = exported(&course, json!({})).await;
     let (sheet, _) = sheet(file);
     let line = sheet.rows().next().unwrap()[0].to_string();
-    let parts: Vec<&str> = line.split(" · ").collect();
+    let parts: Vec<&str> = line.split(" — ").collect();
     let [title, committee, dates, made] = parts[..] else { panic!("{line}") };
     assert_eq!((title, committee), ("Premiers secours", "Fédération nationale de la formation"));
     let local = |field: &str| {

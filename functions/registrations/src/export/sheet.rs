@@ -110,7 +110,7 @@ impl Sheet {
         let mut new = Self { workbook, language, row: 1, height: 0, widths, has_long_texts: false };
         new.write_title(title)?;
         for (column, heading) in (0..).zip(headings) {
-            let space = Space { width: heading_width(heading), lines: 4, height: 120 };
+            let space = Space { width: heading_width(heading), lines: 6, height: 6 * LINE };
             let format = Format::new().set_bold().set_background_color(PALE_GREY);
             new.write_text(column, heading, format, &space)?;
         }
@@ -154,7 +154,9 @@ impl Sheet {
                 None => self.write_row_text(column, &digits),
             },
             Cell::Date(day) if day < FIRST_DATE => {
-                self.write_row_text(column, &day.strftime("%d/%m/%Y").to_string())
+                self.widen(column, cell_autofit_width(DATE));
+                let format = Format::new().set_align(FormatAlign::Right);
+                self.write_text(column, &day.strftime("%d/%m/%Y").to_string(), format, &ROW)
             }
             Cell::Date(day) => self.write_time(column, day, DATE),
             Cell::Time(time) => self.write_time(column, time, TIME),
