@@ -149,8 +149,8 @@ impl Registrations {
             questions: asked.into_iter().map(|(id, _)| id).collect(),
         };
         self.add_committees(&mut columns, [summary.committee_id]).await?;
-        let (name, title) =
-            (sheet_name(summary.course_title.as_str(), language), columns.title(summary, made));
+        let name = sheet_name(summary.course_title.as_str(), language);
+        let title = columns.title(summary, made);
         let mut sheet = Sheet::new(language, &name, &title, &headings)?;
         let users: Vec<UserId> = cards.iter().map(|card| card.user_id).collect();
         // Owned, because the compiler does not see that closures over slices live long enough.

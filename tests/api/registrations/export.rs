@@ -241,7 +241,7 @@ async fn columns_and_rows_are_as_large_as_their_texts() {
     assert!(widths.iter().all(|width| (6.0..51.0).contains(width)), "{widths:?}");
     assert!(widths.last().is_some_and(|width| *width > 50.0), "{widths:?}");
     // The title, headings on two lines, and all answers but the first one: two lines, small letters, and too many of them.
-    assert_eq!(attributes(&xml, "row", "ht"), ["24.75", "33", "33", "404.25", "408.75"]);
+    assert_eq!(attributes(&xml, "row", "ht"), ["22.5", "30", "30", "404.25", "408.75"]);
     assert_eq!(xml.matches("<row r=\"6\"").count(), 1);
     assert!(part(&file, "xl/styles.xml").contains("FFF9D6"));
     assert!(xml.contains("&amp;LFond jaune : le texte peut continuer"));

@@ -28,11 +28,11 @@ const HEADING: u32 = 14 * DIGIT + 5;
 /// The button of the filter, and what bold letters are wider.
 const BUTTON: u32 = 20;
 
-/// Sizes of letters, in points. Programs fit a row of the usual size to one line.
+/// Sizes of letters, in points.
 const USUAL: u32 = 11;
 const SMALL: u32 = 6;
-/// The heights of further lines, those of Arabic included, and of lines of small letters, in pixels.
-const LINE: u32 = 22;
+/// The heights of their lines, in pixels.
+const LINE: u32 = 20;
 const SMALL_LINE: u32 = 11;
 
 const PAPER_A4: u8 = 9;
