@@ -23,7 +23,7 @@ const DIGIT: u32 = 7;
 /// The narrowest and the widest column in pixels: 6 and 50 digits, and 5 pixels of padding.
 const NARROWEST: u32 = 6 * DIGIT + 5;
 const WIDEST: u32 = 50 * DIGIT + 5;
-/// A heading makes a column as wide as this, 14 digits, or as its longest word, or wide enough for four lines.
+/// A heading makes a column as wide as 14 digits, as its longest word, or as a third of its text, whatever is most.
 const HEADING: u32 = 14 * DIGIT + 5;
 /// The button of the filter, and what bold letters are wider.
 const BUTTON: u32 = 20;
@@ -283,7 +283,7 @@ fn line_widths(text: &str) -> impl Iterator<Item = u32> {
 fn heading_width(heading: &str) -> u32 {
     let word = heading.split_whitespace().map(cell_autofit_width).max().unwrap_or_default();
     let width = line_widths(heading).max().unwrap_or_default();
-    (word + BUTTON).max(HEADING.min(width + BUTTON)).max(width / 4).clamp(NARROWEST, WIDEST)
+    (word + BUTTON).max(HEADING.min(width + BUTTON)).max(width / 3).clamp(NARROWEST, WIDEST)
 }
 
 /// The number, if it has no more digits than Excel keeps.
