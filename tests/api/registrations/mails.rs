@@ -367,7 +367,7 @@ async fn admins_are_told_of_requests_when_the_creator_may_not_decide() {
     let (world, trainer) = (&course.world, course.trainer.user());
     let admin = world.unhashed_account(Profile::CommitteeAdmin).await;
     let admin = world.signed_in(admin).await;
-    course.world.changed_account(&trainer, |user| user.profile = Profile::Member).await;
+    course.world.changed_account(trainer, |user| user.profile = Profile::Member).await;
     course.registered().await;
     assert_eq!(subjects(world, &admin).await, [REQUESTS]);
     assert_eq!(subjects(world, &course.trainer).await, [""; 0]);

@@ -266,8 +266,10 @@ fn recovery_code_mail_counts_remaining_codes() {
     assert!(text(1).contains("Il vous en reste 1."));
 }
 
+type Field = fn(&Texts) -> &Told;
+
 /// Each text of a registration: its field, and what the Arabic says, in English.
-const ARABIC_SAYS: [(fn(&Texts) -> &Told, [&str; 2]); 13] = [
+const ARABIC_SAYS: [(Field, [&str; 2]); 13] = [
     (
         |all| &all.confirmed,
         [
