@@ -24,7 +24,7 @@ pub(super) const HEADINGS: [Word; 12] = [
     Word(["Prénom", "الاسم", "First name"]),
     Word(["E-mail", "البريد الإلكتروني", "E-mail"]),
     Word(["Téléphone", "الهاتف", "Phone"]),
-    Word(["Comité", "اللجنة", "Committee"]),
+    Word(["Comité", "الهيئة", "Committee"]),
     Word(["Inscription ({zone})", "تاريخ التسجيل ({zone})", "Registered ({zone})"]),
     Word(["Confirmation ({zone})", "تاريخ التأكيد ({zone})", "Confirmed ({zone})"]),
     Word(["Motif", "السبب", "Reason"]),
