@@ -5,6 +5,7 @@ pub mod delivery;
 mod examples;
 pub mod front;
 pub mod home;
+mod mails;
 pub mod operations;
 pub mod pages;
 mod reference;

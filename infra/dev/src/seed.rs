@@ -1,7 +1,7 @@
 //! `cargo dev seed`: writes the demonstration data. It has the objects whose ids stand in the examples of the OpenAPI
 //! document, so that the requests of the examples succeed, and a few more.
 
-mod records;
+pub(crate) mod records;
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -1,5 +1,5 @@
 //! `cargo dev update`: writes what is computed: from the routes and the OpenAPI document sample events, the table of
-//! functions in the README and the routes of `cargo lambda watch`; from the key schema its page.
+//! functions in the README and the routes of `cargo lambda watch`; from the key schema its page; from the texts of mails theirs.
 
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
@@ -9,7 +9,10 @@ use data_encoding::BASE64;
 use serde_json::{Value, json};
 use store::keys::{DueList, ITEMS, LISTS};
 
-use crate::operations::{Operation, operations};
+use crate::{
+    mails,
+    operations::{Operation, operations},
+};
 
 /// The tests that write the snapshot of the costs of all endpoints, and the examples of their answers.
 pub const WRITING_TESTS: [&str; 2] = [
@@ -46,6 +49,7 @@ pub fn run(root: &Path, routes: &[Served]) -> Result<(), LocalError> {
     }
     write_events(root, routes, &operations)?;
     write(root, "shared/store/keys.md", &keys())?;
+    write(root, "functions/dispatcher/mails.md", &mails::page()?)?;
     replace(root, "README.md", ["<!-- functions -->\n", "<!-- end -->"], &functions(routes))?;
     replace(root, "Cargo.toml", ["watch.router]\n", "\n["], &watch_routes(routes))
 }

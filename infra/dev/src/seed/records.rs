@@ -15,7 +15,7 @@ pub(super) static SEED: LazyLock<Value> =
 ///
 /// # Errors
 /// When there is none, a record lacks a field, or it has an invalid one.
-pub(super) fn all<T: DeserializeOwned>(kind: &str, fields: &Value) -> Result<Vec<T>, LocalError> {
+pub(crate) fn all<T: DeserializeOwned>(kind: &str, fields: &Value) -> Result<Vec<T>, LocalError> {
     let malformed = |error: String| {
         LocalError::new(format!("The demonstration data is malformed: {kind}: {error}."))
     };
