@@ -29,12 +29,6 @@ const EXCEPTIONS: &[(&[&str], &str, &str, &str)] = &[
         "attribute_not_exists(pk)",
         "the identifier is new: 74 random bits, or a number that is given once",
     ),
-    (
-        &["outbox message"],
-        "Put",
-        "attribute_not_exists(pk)",
-        "likewise, or that of a registration's change, whose own condition fails beside it",
-    ),
     (&["completed step of a sign-in"], "read", "time", "its token has expired before"),
     (
         &["outbox message"],
