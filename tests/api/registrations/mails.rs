@@ -362,6 +362,22 @@ async fn creator_is_told_once_an_hour_of_new_requests() {
 }
 
 #[tokio::test]
+async fn request_during_the_mail_about_others_is_told_in_the_next_hour() {
+    let course = Course::with(json!({ "mode": "MANUAL" })).await;
+    let world = &course.world;
+    world.clock().advance(until_next_hour(world));
+    course.registered().await;
+    let another = async {
+        course.registered().await;
+    };
+    world.overtaken(("UpdateItem", "REMOVE requestedAt"), world.deliver(), another).await;
+    assert_eq!(subjects(world, &course.trainer).await, [REQUESTS]);
+    world.clock().advance(Duration::from_secs(3600));
+    world.sweep().await;
+    assert_eq!(subjects(world, &course.trainer).await, [REQUESTS; 2]);
+}
+
+#[tokio::test]
 async fn admins_are_told_of_requests_when_the_creator_may_not_decide() {
     let course = Course::with(json!({ "mode": "MANUAL" })).await;
     let (world, trainer) = (&course.world, course.trainer.user());
