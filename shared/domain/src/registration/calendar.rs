@@ -52,7 +52,12 @@ pub fn calendar(
 /// The host of `url`, without a port.
 fn host(url: &str) -> &str {
     let authority = url.split_once("://").map_or(url, |(_, rest)| rest);
-    authority.split(['/', ':']).next().unwrap_or_default()
+    let authority = authority.split('/').next().unwrap_or_default();
+    match authority.rsplit_once(':') {
+        // The colons of an IPv6 address stand between brackets.
+        Some((host, port)) if !port.contains(']') => host,
+        _ => authority,
+    }
 }
 
 /// `text` without control characters but line breaks, which calendars escape; they may drop an event with others.

@@ -5,7 +5,7 @@ use serde_json::{json, value::RawValue};
 use super::*;
 use crate::{
     ValueError,
-    course::CourseSummary,
+    course::{Course, CourseDetails, CourseSummary},
     question::{Question, QuestionContent, QuestionType},
 };
 
@@ -169,6 +169,20 @@ fn course(has_dates: bool) -> CourseSummary {
         "startAt": start, "endAt": end,
     }))
     .unwrap()
+}
+
+#[test]
+fn id_of_an_event_ends_with_the_host_of_the_front_end() {
+    let course = Course { summary: course(true), details: CourseDetails::default() };
+    for (url, host) in [
+        ("https://halqa.example", "halqa.example"),
+        ("http://localhost:9000/_local/front", "localhost"),
+        ("http://[::1]:9000", "[::1]"),
+        ("http://[::1]", "[::1]"),
+    ] {
+        let text = calendar(&course, None, EventStatus::Confirmed, url, at(0)).unwrap();
+        assert!(text.contains(&format!("UID:{}@{host}\r\n", CourseId::NONE)), "{text}");
+    }
 }
 
 #[test]
