@@ -14,6 +14,7 @@ use domain::{
 };
 use http::{HeaderMap, header};
 use identity::random;
+use store::CourseTerms;
 
 use crate::{CourseResponse, Courses, content::Content, publication_errors, ready};
 
@@ -47,13 +48,20 @@ pub(crate) async fn change(
             tx.new_course(&course, Vec::new());
             return Ok((tx, (Message::CourseCreated, course)));
         };
-        let before = changeable(Some(before), &writer.person)?;
+        let terms = before;
+        let before = changeable(Some(terms.course.clone()), &writer.person)?;
         request.check_conditions(&before, &etag, &headers)?;
-        let after = request.content.clone().replacing(&before, now);
+        let content = match terms.sessions.sessions.dates() {
+            None => request.content.clone(),
+            Some(_) => request.content.clone().with_dates_of(&before.summary)?,
+        };
+        let after = content.replacing(&before, now);
         if after.summary.state == CourseState::Published {
             ready(publication_errors(&after))?;
         }
         tx.change_course(&before.summary, &after);
+        let later = CourseTerms { course: after.clone(), ..terms.clone() };
+        tx.reschedule(&before.summary, &terms.schedule(), &later.schedule(), now);
         if before.summary.state == CourseState::Published {
             let audited = AuditedAction::of_course_change(&before, &after);
             tx.record_audit(&audited.by(&writer.person.user, random::id(now), now));
@@ -103,14 +111,14 @@ impl Courses {
         &self,
         id: CourseId,
         headers: &HeaderMap,
-    ) -> Result<(Option<Course>, String), ApiError> {
+    ) -> Result<(Option<CourseTerms>, String), ApiError> {
         if !headers.contains_key(header::IF_MATCH) && !headers.contains_key(header::IF_NONE_MATCH) {
-            return Ok((self.store.course(id).await?, String::new()));
+            return Ok((self.store.course_terms(id).await?, String::new()));
         }
         let Some(full) = self.store.full_course(id).await? else {
             return Ok((None, String::new()));
         };
-        let course = full.course.clone();
-        Ok((Some(course), etag_of(self.shown(full))?))
+        let (terms, _) = full.clone().into_terms();
+        Ok((Some(terms), etag_of(self.shown(full, true).await?)?))
     }
 }

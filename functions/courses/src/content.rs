@@ -95,6 +95,20 @@ impl Content {
         Course { summary, details }
     }
 
+    /// The same with the dates of `course`, which are those of its sessions.
+    ///
+    /// # Errors
+    /// `COURSE_HAS_SESSIONS_MESSAGE` when it has other ones.
+    pub(crate) fn with_dates_of(mut self, course: &CourseSummary) -> Result<Self, ErrorCode> {
+        let is_other = |own: Option<Instant>, stored| own.is_some() && own != stored;
+        let content = &mut self.0;
+        if is_other(content.start_at, course.start_at) || is_other(content.end_at, course.end_at) {
+            return Err(ErrorCode::CourseHasSessions);
+        }
+        (content.start_at, content.end_at) = (course.start_at, course.end_at);
+        Ok(self)
+    }
+
     /// The course `before` with this content instead of its own.
     pub(crate) fn replacing(self, before: &Course, now: Instant) -> Course {
         let Self(content, details) = self;

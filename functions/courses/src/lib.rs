@@ -18,16 +18,17 @@ mod to_draft;
 use common::{ApiError, Cursors, ErrorCode, FieldError, InvalidValue, Routes, SignedIn};
 use domain::{
     CourseId, Instant,
+    attendance::CourseSessionView,
     audit::AuditedAction,
     course::{Course, CourseState},
     placed_question::PlacedQuestion,
     question::Question,
-    registration::RegistrationSettings,
+    registration::SettingsView,
 };
 use identity::random;
 use runtime::{ConfigError, Key};
 use serde::Serialize;
-use store::{FullCourse, Part, Setup, Store};
+use store::{FullCourse, Part, Setup, Store, StoreError};
 
 /// The keys that `courses` reads at start.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
@@ -171,7 +172,8 @@ pub(crate) struct CourseResponse {
 pub(crate) struct ShowCourseResponse {
     course: Course,
     questions: Vec<PlacedQuestion>,
-    registration: RegistrationSettings,
+    registration: SettingsView,
+    sessions: Vec<CourseSessionView>,
 }
 
 impl Courses {
@@ -181,10 +183,17 @@ impl Courses {
         places.map(|(one, order)| PlacedQuestion::new(one, order, self.max_file_bytes)).collect()
     }
 
-    fn shown(&self, full: FullCourse) -> ShowCourseResponse {
-        let FullCourse { course, questions, settings } = full;
+    /// The response with `full` to a writer of the course, if `is_writer`, or another reader.
+    async fn shown(
+        &self,
+        full: FullCourse,
+        is_writer: bool,
+    ) -> Result<ShowCourseResponse, StoreError> {
+        let FullCourse { course, questions, settings, sessions } = full;
         let questions = self.placed(questions, 1);
-        ShowCourseResponse { course, questions, registration: settings }
+        let registration = sessions.settings_view(&self.store, settings, is_writer).await?;
+        let sessions = sessions.sessions.into_iter().map(CourseSessionView::from).collect();
+        Ok(ShowCourseResponse { course, questions, registration, sessions })
     }
 }
 

@@ -1,4 +1,5 @@
-//! `GET /courses/{courseId}`: returns a course with its questions and the settings of its registrations.
+//! `GET /courses/{courseId}`: returns a course with its questions, the settings of its registrations and its
+//! sessions.
 
 use axum::extract::State;
 use common::{
@@ -15,10 +16,7 @@ pub(crate) async fn show(
     person: SignedIn,
     Path(id): Path<CourseId>,
 ) -> ApiResult<ShowCourseResponse> {
-    let mut response = courses.shown(courses.full(id, &person, visible).await?);
-    let summary = &response.course.summary;
-    if !may_write(summary, &person) {
-        response.registration.join_info = None;
-    }
-    ok(response)
+    let full = courses.full(id, &person, visible).await?;
+    let is_writer = may_write(&full.course.summary, &person);
+    ok(courses.shown(full, is_writer).await?)
 }

@@ -3,16 +3,17 @@
 use background::{SendOutcome, TextMessage};
 use domain::{
     CourseId, E164, Email, Instant, Language, Recipient,
+    attendance::{Announcement, AnnouncementNotice},
     code::CodeKind,
     limits,
     mail_stop::StopCause,
     outbox::{AccountEvent, Notification, OutboxItem, OutboxMessage},
-    registration::RegistrationNotice,
+    registration::{RegistrationCard, RegistrationNotice, RegistrationState},
     sms::Type,
     times::{CODE_WAIT, MAIL_WAIT, OLD_MAIL_WAIT},
     user::User,
 };
-use messaging::texts::{self, Facts, RegistrationFacts, RequestsFacts};
+use messaging::texts::{self, AnnouncementFacts, Facts, RegistrationFacts, RequestsFacts};
 use runtime::Error;
 use store::{Counter, CourseTerms, Outbound, StoreError};
 
@@ -109,6 +110,9 @@ impl Dispatcher {
             (Notification::Registration(notice), Some(user)) => {
                 self.registration_facts(notice, user).await?
             }
+            (Notification::Announcement(notice), Some(user)) => {
+                self.announcement_facts(notice, user).await?
+            }
             (Notification::Requests { course_id, .. }, Some(user)) => {
                 self.requests_facts(*course_id, user).await?
             }
@@ -176,7 +180,7 @@ impl Dispatcher {
             store.course_terms(notice.course_id),
             store.position(&registration.card)
         )?;
-        let Some(CourseTerms { course, settings, .. }) = terms else {
+        let Some(CourseTerms { course, settings, sessions, .. }) = terms else {
             return Ok(Named::Facts(Facts::None));
         };
         let committee = store.committee(course.summary.committee_id).await?;
@@ -184,12 +188,66 @@ impl Dispatcher {
         let facts = RegistrationFacts {
             registration,
             course,
+            sessions: sessions.sessions,
             settings,
             committee,
             position,
             is_vouched_for,
         };
         Ok(Named::Facts(Facts::Registration(Box::new(facts))))
+    }
+
+    /// What the mail to `user` with the announcement of `notice` names, as it is now: the person may have left since it was
+    /// queued, and the course may have changed again.
+    async fn announcement_facts(
+        &self,
+        notice: &AnnouncementNotice,
+        user: &User,
+    ) -> Result<Named, StoreError> {
+        let Services { store, clock, texts, .. } = &*self.0;
+        let (id, now) = (notice.course_id, clock.now());
+        let (registration, terms, state) = tokio::try_join!(
+            store.registration(id, user.user_id),
+            store.course_terms(id),
+            store.announcements(id)
+        )?;
+        let is_meant = |card: &RegistrationCard| {
+            card.number == notice.number && card.state == RegistrationState::Confirmed
+        };
+        let card = registration.map(|registration| registration.card).filter(is_meant);
+        let Some((card, terms)) = card.zip(terms) else {
+            return Ok(Named::Overtaken("the registration is not confirmed any more"));
+        };
+        let schedule = terms.schedule();
+        let summary = &terms.course.summary;
+        if !summary.is_announced() || summary.has_ended(now) {
+            return Ok(Named::Overtaken("the course is cancelled, a draft, or over"));
+        }
+        let former = match notice.announcement {
+            Announcement::Reminder(reminder) => {
+                if reminder.is_over(now) || !schedule.reminders(&texts.zone).contains(&reminder) {
+                    return Ok(Named::Overtaken("the course starts at another time"));
+                }
+                None
+            }
+            Announcement::Change(changed_at) => {
+                let former = state.former_of(changed_at).cloned();
+                if former.as_ref().is_none_or(|former| former.is_told_as(&schedule, changed_at)) {
+                    return Ok(Named::Overtaken("the course has changed again"));
+                }
+                former
+            }
+        };
+        let facts = AnnouncementFacts {
+            committee: store.committee(summary.committee_id).await?,
+            course: terms.course,
+            sessions: terms.sessions.sessions,
+            schedule,
+            former,
+            ticket: card.ticket,
+            is_vouched_for: user.is_vouched_for(),
+        };
+        Ok(Named::Facts(Facts::Announcement(Box::new(facts))))
     }
 
     /// What the mail to `user` about registrations for `course` that wait names, as it is now.
@@ -230,6 +288,15 @@ fn limit(
             } else {
                 None
             };
+        }
+        // The committee causes it, but one person can have many courses.
+        Notification::Announcement(_) => {
+            let user = user?;
+            return Some(if user.is_vouched_for() {
+                Counter::of(limits::REGISTRATION_MAILS, user.user_id)
+            } else {
+                Counter::of(limits::REGISTRATION_MAILS_UNVERIFIED, to)
+            });
         }
         Notification::Requests { .. } => {
             let is_vouched_for = user?.is_vouched_for();

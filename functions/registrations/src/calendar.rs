@@ -1,4 +1,5 @@
-//! `GET /registrations/{courseId}/{userId}/calendar`: the course as an event for calendars, for confirmed people.
+//! `GET /registrations/{courseId}/{userId}/calendar`: the course as events for calendars, for confirmed
+//! people.
 
 use axum::{
     extract::State,
@@ -7,10 +8,11 @@ use axum::{
 use common::{ApiError, ErrorCode, Now, Path, Verified};
 use domain::{
     CourseId, UserId,
-    registration::{EventStatus, RegistrationState, calendar},
+    registration::{CalendarContent, EventStatus, RegistrationState, calendar},
 };
 use http::header;
 use storage::content_disposition;
+use store::CourseTerms;
 
 use crate::Registrations;
 
@@ -26,9 +28,10 @@ pub(crate) async fn show(
     if !found.reader.is_own {
         return Err(ErrorCode::Forbidden.into());
     }
-    let (course, settings) = (&found.course.course, &found.course.settings);
-    let (info, status) = (settings.join_info.as_ref(), EventStatus::Confirmed);
-    let calendar = calendar(course, info, status, &registrations.public_url, now);
+    let CourseTerms { course, settings, sessions, .. } = &found.course;
+    let sessions = &sessions.sessions;
+    let content = CalendarContent { course, sessions, join_info: settings.join_info.as_ref() };
+    let calendar = calendar(&content, EventStatus::Confirmed, &registrations.public_url, now);
     let calendar = calendar.ok_or(ErrorCode::CourseWithoutDate)?;
     if found.full.registration.card.state != RegistrationState::Confirmed {
         return Err(ErrorCode::RegistrationNotConfirmed.into());

@@ -11,10 +11,11 @@ use common::{
 use domain::{
     CourseId,
     audit::{Action, AuditedAction, values},
-    registration::{Reason, RegistrationSettings},
+    registration::{Reason, RegistrationSettings, SettingsView},
 };
 use identity::random;
 use serde::Serialize;
+use store::CourseTerms;
 
 use crate::Registrations;
 
@@ -26,7 +27,7 @@ input! {
 
 #[derive(Serialize)]
 pub(crate) struct CancelCourseResponse {
-    registration: RegistrationSettings,
+    registration: SettingsView,
 }
 
 /// A cancelled course keeps its first reason.
@@ -39,10 +40,10 @@ pub(crate) async fn cancel_course(
 ) -> ApiResult<CancelCourseResponse> {
     let cancel = || async {
         let terms = registrations.course(id, &publisher.person, publishable).await?;
-        let (course, before) = (terms.course.summary, terms.settings);
+        let (course, before) = (&terms.course.summary, &terms.settings);
         let mut tx = registrations.store.transaction();
         if before.cancelled_at.is_some() {
-            return Ok((tx, (course, before)));
+            return Ok((tx, terms));
         }
         // People have attended it.
         if course.has_ended(now) {
@@ -54,15 +55,15 @@ pub(crate) async fn cancel_course(
             updated_at: Some(now),
             ..before.clone()
         };
-        tx.set_registration_settings(&course, &before, &after, now);
+        tx.set_registration_settings(course, before, &after, now);
         let reason = values([("reason", request.reason.as_str().into())]);
-        let cancelled = AuditedAction::of_course(Action::CourseCancelled, &course, reason);
+        let cancelled = AuditedAction::of_course(Action::CourseCancelled, course, reason);
         tx.record_audit(&cancelled.by(&publisher.person.user, random::id(now), now));
-        Ok::<_, ApiError>((tx, (course, after)))
+        Ok::<_, ApiError>((tx, CourseTerms { settings: after, ..terms }))
     };
-    let (course, mut registration) = registrations.store.update(cancel, |_| None).await?;
-    if !may_write(&course, &publisher.person) {
-        registration.join_info = None;
-    }
+    let terms = registrations.store.update(cancel, |_| None).await?;
+    let is_writer = may_write(&terms.course.summary, &publisher.person);
+    let view = terms.sessions.settings_view(&registrations.store, terms.settings, is_writer);
+    let registration = view.await?;
     success(Message::CourseCancelled, CancelCourseResponse { registration })
 }

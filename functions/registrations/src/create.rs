@@ -12,13 +12,15 @@ use common::{
 use data_encoding::HEXLOWER;
 use domain::{
     Constraint, CourseId, Hint, Instant, ValueError,
+    attendance::Ticket,
     course::Language,
     question::Question,
     registration::{
-        Answer, Clearing, MAX_REGISTRATIONS, MAX_TIMES, Mode, Registration, RegistrationEvent,
-        RegistrationState, Status, answered, form_language,
+        Admission, Answer, Clearing, MAX_REGISTRATIONS, MAX_TIMES, Mode, Registration,
+        RegistrationEvent, RegistrationState, Status, answered, form_language,
     },
 };
+use identity::random;
 use sha2::{Digest, Sha256};
 use store::{CourseTerms, FullRegistration, SeatRule, Standing, Transaction, within};
 use tokio::sync::OnceCell;
@@ -74,7 +76,9 @@ pub(crate) async fn create(
         let (language, answers) = registrations.checked(&request, &attempt).await?;
         let state = registrations.place(&attempt, now).await?;
         let number = *number.get_or_try_init(|| registrations.store.next_number(id)).await?;
-        let full = attempt.registration((number, state), language, answers, now);
+        let ticket = Ticket::new(random::bytes());
+        let full =
+            attempt.registration(Admission { number, state, ticket }, language, answers, now);
         let tx = registrations.registered(&attempt, &full, now)?;
         Ok::<_, ApiError>((tx, (message(state), attempt.visible_registration(full))))
     };
@@ -215,14 +219,14 @@ impl Registrations {
 impl Attempt<'_> {
     fn registration(
         &self,
-        place: (u64, RegistrationState),
+        admission: Admission,
         language: Language,
         answers: Vec<Answer>,
         now: Instant,
     ) -> FullRegistration {
         let own = self.standing.own.as_ref().map(|own| &own.registration);
         let (course_id, user) = (self.course.course.summary.course_id, &self.person.user);
-        let mut registration = Registration::new(own, course_id, user, place, now);
+        let mut registration = Registration::new(own, course_id, user, admission, now);
         registration.card.language = language;
         registration.card.answered = answered(&answers);
         if let Some(text) = &self.course.settings.consent_text {
@@ -230,7 +234,9 @@ impl Attempt<'_> {
             let hash = HEXLOWER.encode(&Sha256::digest(text.as_str()));
             registration.details.consent_hash = Some(hash);
         }
-        FullRegistration { registration, answers, answers_version: 0, user: user.clone() }
+        // A person who registers again keeps their marks.
+        let marks = self.standing.own.as_ref().map(|own| own.marks.clone()).unwrap_or_default();
+        FullRegistration { registration, answers, answers_version: 0, user: user.clone(), marks }
     }
 
     fn visible_registration(self, full: FullRegistration) -> VisibleRegistration {

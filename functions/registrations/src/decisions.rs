@@ -37,7 +37,8 @@ struct Decision {
     version: Option<u64>,
 }
 
-fn user_id(value: Value) -> Result<UserId, InvalidValue> {
+/// Reads the id of a registered person.
+pub(crate) fn user_id(value: Value) -> Result<UserId, InvalidValue> {
     match value.as_str() {
         Some(id) if domain::is_blank(id) => Err(InvalidValue::of::<UserId>(ValueError::Required)),
         _ => text(value),

@@ -43,7 +43,7 @@ const KIND: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.
 /// Registrations per page of a list; the store ends pages at 1 MB.
 const PAGE: u16 = 1000;
 /// Registrations that are read whole by one request.
-pub(crate) const BATCH: usize = 33;
+pub(crate) const BATCH: usize = 25;
 /// Such requests at once.
 const AT_ONCE: usize = 8;
 

@@ -3,6 +3,7 @@
 mod access;
 mod answers;
 mod approve;
+mod attendance;
 mod availability;
 mod calendar;
 mod cancel;
@@ -12,14 +13,18 @@ mod decisions;
 mod export;
 mod file;
 mod list;
+mod marking;
 mod moving;
 mod my_registrations;
 mod registration;
 mod reject;
+mod sessions;
 mod settings;
 mod view;
 
 pub use self::create::RUSH_TIME;
+
+use std::time::Duration;
 
 use common::{Cursors, Routes};
 use domain::Zone;
@@ -40,8 +45,10 @@ pub(crate) struct Registrations {
     outbox: OutboxSealer,
     /// Most active registrations of one person.
     max_active: u64,
-    /// That of the times in exports.
+    /// That of the times in exports, and of the days of sessions.
     zone: Zone,
+    /// How long after the end of a course attendance can be marked.
+    attendance_time: Duration,
     /// The URL of the front end, without a trailing slash.
     public_url: String,
 }
@@ -58,6 +65,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         cursors: setup.keys.parse(Key::Cursor)?,
         outbox: setup.keys.parse(Key::Outbox)?,
         max_active: settings.number("REGISTRATIONS_PER_USER", 50)?,
+        attendance_time: settings.days("ATTENDANCE_DAYS", 30)?,
         zone: settings.parse("TIME_ZONE", "Africa/Tunis")?,
         public_url: settings.required_url("PUBLIC_URL")?.trim_end_matches('/').to_owned(),
     };
@@ -66,6 +74,9 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         .get("/registrations/{courseId}", list::list)
         .post("/registrations/{courseId}", create::create)
         .put("/registrations/{courseId}/settings", settings::replace)
+        .put("/registrations/{courseId}/sessions", sessions::replace)
+        .get("/registrations/{courseId}/attendance", attendance::list)
+        .post("/registrations/{courseId}/attendance", marking::mark)
         .get("/registrations/{courseId}/availability", availability::show)
         .post("/registrations/{courseId}/cancel-course", cancel_course::cancel_course)
         .post("/registrations/{courseId}/decisions", decisions::decide)

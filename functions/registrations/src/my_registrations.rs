@@ -4,6 +4,7 @@ use axum::extract::State;
 use common::{ApiResult, Filtered, Listed, Now, Verified, choice, input, ok};
 use domain::{
     CourseId,
+    attendance::Marks,
     registration::{Registration, RegistrationState, RegistrationView, ViewContext},
 };
 use futures_util::future::try_join_all;
@@ -31,17 +32,20 @@ pub(crate) async fn list(
     let ids: Vec<CourseId> = page.items.iter().map(|one| one.card.course_id).collect();
     let positions = page.items.iter().map(|one| store.position(&one.card));
     let files = page.items.iter().flat_map(|one| one.card.answered.values().flatten().copied());
-    let (courses, positions, files) = tokio::try_join!(
+    let (courses, marks, positions, files) = tokio::try_join!(
         store.terms_of_courses(&ids),
+        store.marks(ids.iter().map(|id| (*id, user.user_id))),
         try_join_all(positions),
         store.ready_files(files)
     )?;
-    let view = |(registration, position): (Registration, Option<usize>)| {
+    let view = |((registration, position), marks): ((Registration, Option<usize>), Marks)| {
         let course = courses.get(&registration.card.course_id)?;
         let context = ViewContext {
             user,
             course: &course.course.summary,
             settings: &course.settings,
+            sessions: &course.sessions.sessions,
+            marks: &marks.of_own(),
             required: &course.required,
             files: &files,
             reader: reader(&person, user.user_id, course),
@@ -49,6 +53,6 @@ pub(crate) async fn list(
         };
         Some(RegistrationView::new(registration, &context).at(position))
     };
-    let items = page.items.into_iter().zip(positions).filter_map(view).collect();
+    let items = page.items.into_iter().zip(positions).zip(marks).filter_map(view).collect();
     ok(list.listed("registrations", Page { items, last: page.last })?)
 }

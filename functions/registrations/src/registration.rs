@@ -106,7 +106,8 @@ impl Registrations {
         party: Party,
         now: Instant,
     ) -> Result<Option<FullRegistration>, ApiError> {
-        let FullRegistration { registration, answers: stored, answers_version, user } = &found.full;
+        let FullRegistration { registration, answers: stored, answers_version, user, marks } =
+            &found.full;
         let (card, summary) = (&registration.card, &found.course.course.summary);
         let is_committee = party == Party::Committee;
         let (mut note, mut invalid) = (Patch::Absent, None);
@@ -161,7 +162,7 @@ impl Registrations {
             after.card.language = language;
             note.apply(&mut after.details.note);
         });
-        let (answers_version, user) = (*answers_version, user.clone());
-        Ok(Some(FullRegistration { registration, answers, answers_version, user }))
+        let (answers_version, user, marks) = (*answers_version, user.clone(), marks.clone());
+        Ok(Some(FullRegistration { registration, answers, answers_version, user, marks }))
     }
 }

@@ -6,13 +6,14 @@ use common::{
     Permitted, course_rights::changeable, input, integer, rights::WriteCourses, success, text,
 };
 use domain::{
-    Constraint, CourseId, Instant,
+    Constraint, CourseId, Instant, Patch,
+    attendance::MAX_REMINDER_HOURS,
     audit::AuditedAction,
-    registration::{Audience, Mode, RegistrationSettings},
+    registration::{Audience, Mode, RegistrationSettings, SettingsView},
 };
 use identity::random;
 use serde::Serialize;
-use store::Part;
+use store::{CourseTerms, Part};
 
 use crate::Registrations;
 
@@ -37,6 +38,10 @@ fn read(fields: &mut Fields) -> Option<RegistrationSettings> {
     let audience = fields.optional_or("audience", text, Audience::All);
     let consent_text = fields.nullable("consentText", text);
     let join_info = fields.nullable("joinInfo", text);
+    let reminder_hours = match fields.patch("reminderHours", integer(0..=MAX_REMINDER_HOURS)) {
+        Some(Patch::Absent) => Some(RegistrationSettings::default().reminder_hours),
+        submitted => submitted.map(Patch::value),
+    };
     if let (Some(Some(opens)), Some(Some(closes))) = (opens_at, closes_at)
         && closes < opens
     {
@@ -53,13 +58,14 @@ fn read(fields: &mut Fields) -> Option<RegistrationSettings> {
         audience: audience?,
         consent_text: consent_text?,
         join_info: join_info?,
+        reminder_hours: reminder_hours?,
         ..RegistrationSettings::default()
     })
 }
 
 #[derive(Serialize)]
 pub(crate) struct SettingsResponse {
-    registration: RegistrationSettings,
+    registration: SettingsView,
     /// Of the course.
     version: u64,
 }
@@ -75,7 +81,7 @@ pub(crate) async fn replace(
     let actor = &writer.person.user;
     let replace = || async {
         let terms = registrations.course(id, &writer.person, changeable).await?;
-        let (course, before) = (terms.course.summary, terms.settings);
+        let (course, before) = (&terms.course.summary, &terms.settings);
         if before.cancelled_at.is_some() {
             return Err(ErrorCode::CourseCancelled.into());
         }
@@ -84,15 +90,20 @@ pub(crate) async fn replace(
         }
         let after = RegistrationSettings { updated_at: Some(now), ..request.settings.clone() };
         let mut tx = registrations.store.transaction();
-        tx.set_registration_settings(&course, &before, &after, now);
-        let audited = AuditedAction::of_registration_settings(&course, &before, &after);
+        tx.set_registration_settings(course, before, &after, now);
+        let later = CourseTerms { settings: after.clone(), ..terms.clone() };
+        tx.reschedule(course, &terms.schedule(), &later.schedule(), now);
+        let audited = AuditedAction::of_registration_settings(course, before, &after);
         tx.record_audit(&audited.by(actor, random::id(now), now));
-        Ok::<_, ApiError>((tx, (after, course.version + 1)))
+        Ok::<_, ApiError>((tx, later))
     };
     // What is confirmed is read only if the condition on the seats fails.
     let too_low = |part| (part == Part::Seats).then(|| ErrorCode::CapacityTooLow.into());
     match registrations.store.update(replace, too_low).await {
-        Ok((registration, version)) => {
+        Ok(terms) => {
+            let version = terms.course.summary.version + 1;
+            let store = &registrations.store;
+            let registration = terms.sessions.settings_view(store, terms.settings, true).await?;
             success(Message::RegistrationSettings, SettingsResponse { registration, version })
         }
         Err(error) if error.code() == ErrorCode::CapacityTooLow => {

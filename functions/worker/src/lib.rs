@@ -1,8 +1,10 @@
 //! Background work other than codes, mails and single text messages: expands batches into messages and sends them,
-//! updates the search entries of courses, promotes, ends and forgets registrations, handles pending uploads and deleted
+//! updates the search entries of courses, promotes, ends and forgets registrations, reminds of courses and
+//! tells of changed dates, handles pending uploads and deleted
 //! files, deletes the data of erased users, records delivery receipts of text messages, and stops mails to addresses that
 //! bounce or complain.
 
+mod announce;
 mod erase;
 mod feedback;
 mod files;
@@ -13,7 +15,7 @@ mod sweep;
 use std::sync::Arc;
 
 use background::{DueWork, Event, Handled, MessageSender, Record, handle_records};
-use domain::{CommitteeId, CourseId, FileId, UserId, registration::Retention};
+use domain::{CommitteeId, CourseId, FileId, UserId, Zone, registration::Retention};
 use identity::outbox::OutboxSealer;
 #[cfg(feature = "lambda")]
 use runtime::Settings;
@@ -43,6 +45,8 @@ struct Services {
     bucket: Bucket,
     outbox: OutboxSealer,
     retention: Retention,
+    /// That of the days of sessions.
+    zone: Zone,
     clock: Clock,
 }
 
@@ -66,8 +70,8 @@ pub async fn start(settings: Settings) -> Result<Worker, ConfigError> {
 }
 
 impl Worker {
-    /// Builds the worker from the settings `FILES_BUCKET`, `ANSWERS_RETENTION_DAYS` and `REGISTRATIONS_RETENTION_DAYS`, the
-    /// key of the outbox, and the settings of [`MessageSender`].
+    /// Builds the worker from the settings `FILES_BUCKET`, `ANSWERS_RETENTION_DAYS`, `REGISTRATIONS_RETENTION_DAYS` and
+    /// `TIME_ZONE`, the key of the outbox, and the settings of [`MessageSender`].
     ///
     /// # Errors
     /// The first of them that is missing or invalid.
@@ -82,6 +86,7 @@ impl Worker {
                 answers: setup.settings.days("ANSWERS_RETENTION_DAYS", 365)?,
                 cards: setup.settings.days("REGISTRATIONS_RETENTION_DAYS", 1095)?,
             },
+            zone: setup.settings.parse("TIME_ZONE", "Africa/Tunis")?,
             clock: setup.clock.clone(),
         })))
     }
@@ -118,6 +123,7 @@ impl Worker {
             }
             (DueList::Courses, "COURSE") => Ok(store.index_course(CourseId::or_none(id)).await?),
             (DueList::Courses, "SEATS") => self.process_seats(CourseId::or_none(id)).await,
+            (DueList::Courses, "ANNOUNCEMENTS") => self.announce(CourseId::or_none(id)).await,
             (DueList::Courses, "REGISTERED") => {
                 self.promote_where_waiting(UserId::or_none(id)).await
             }

@@ -1,20 +1,22 @@
 //! The page with the mails about registrations, in each language.
 
-use std::fmt::Write;
+use std::{fmt::Write, time::Duration};
 
 use cloud::LocalError;
 use domain::{
     Instant, Language, Recipient,
+    attendance::{Announcement, AnnouncementNotice, CourseSessions, Reminder, Schedule, Ticket},
     committee::Committee,
     course::Course,
     outbox::{Notification, OutboxMessage},
     registration::{
-        Registration, RegistrationEvent as Event, RegistrationNotice, RegistrationSettings,
+        Admission, Registration, RegistrationEvent as Event, RegistrationNotice,
+        RegistrationSettings,
         RegistrationState::{self, Cancelled, Confirmed, Expired, Pending, Rejected, Waitlisted},
     },
     user::User,
 };
-use messaging::texts::{Facts, MailTexts, RegistrationFacts, RequestsFacts};
+use messaging::texts::{AnnouncementFacts, Facts, MailTexts, RegistrationFacts, RequestsFacts};
 use serde_json::json;
 
 use crate::seed::{people, records::all};
@@ -25,6 +27,8 @@ struct Change {
     from: Option<RegistrationState>,
     state: RegistrationState,
 }
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 const CHANGES: [Change; 12] = [
     Change { event: Event::Registered, from: None, state: Confirmed },
@@ -69,13 +73,14 @@ pub(crate) fn page() -> Result<String, LocalError> {
         for course in in_each_language(&courses) {
             let (Some(user), Some(committee)) = (user, committees.first()) else { continue };
             let course_id = course.summary.course_id;
-            let mut registration = Registration::new(None, course_id, user, (1, state), now);
+            let mut registration = Registration::new(None, course_id, user, admission(state), now);
             registration.card.language = course.summary.language.clone();
             let notice =
                 RegistrationNotice { from, ..RegistrationNotice::new(event, &registration) };
             let facts = RegistrationFacts {
                 registration,
                 course: course.clone(),
+                sessions: CourseSessions::default(),
                 settings: RegistrationSettings::default(),
                 committee: Some(committee.clone()),
                 position: (state == Waitlisted).then_some(3),
@@ -86,6 +91,34 @@ pub(crate) fn page() -> Result<String, LocalError> {
         }
     }
     for course in in_each_language(&courses) {
+        let (Some(user), Some(committee)) = (user, committees.first()) else { continue };
+        let summary = &course.summary;
+        let Some(start) = summary.start_at else { continue };
+        let settings = RegistrationSettings::default();
+        let sessions = CourseSessions::default();
+        let schedule = Schedule::new(summary, &settings, &sessions);
+        let mut former = schedule.clone();
+        for slot in &mut former.slots {
+            slot.start = slot.start.map(|start| start.before(HOUR));
+        }
+        let reminder = Announcement::Reminder(Reminder { start, hours: 24 });
+        for announcement in [reminder, Announcement::Change(now)] {
+            let (course_id, language) = (summary.course_id, summary.language.clone());
+            let notice = AnnouncementNotice { course_id, number: 1, announcement, language };
+            let facts = AnnouncementFacts {
+                course: course.clone(),
+                sessions: sessions.clone(),
+                schedule: schedule.clone(),
+                former: Some(former.clone()),
+                committee: Some(committee.clone()),
+                ticket: Some(admission(Confirmed).ticket),
+                is_vouched_for: true,
+            };
+            let facts = Facts::Announcement(Box::new(facts));
+            add(user, Notification::Announcement(Box::new(notice)), facts);
+        }
+    }
+    for course in in_each_language(&courses) {
         let Some(user) = user else { continue };
         let (course_id, language) = (course.summary.course_id, course.summary.language.clone());
         let facts = RequestsFacts { course: course.clone(), pending: 3 };
@@ -93,6 +126,10 @@ pub(crate) fn page() -> Result<String, LocalError> {
         add(user, Notification::Requests { course_id, language }, facts);
     }
     Ok(page)
+}
+
+fn admission(state: RegistrationState) -> Admission {
+    Admission { number: 1, state, ticket: Ticket::new([17; 10]) }
 }
 
 /// The first course in each language.

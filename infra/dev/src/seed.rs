@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, time::Duration};
 use bytes::Bytes;
 use domain::{
     BatchId, CourseId, Instant, Profile, QuestionId, UserId,
+    attendance::Ticket,
     batch::{Batch, Chunk, Entry},
     committee::Committee,
     course::Course,
@@ -17,7 +18,8 @@ use domain::{
     passkey::Passkey,
     question::Question,
     registration::{
-        Clearing, Registration, RegistrationSettings, RegistrationState, answered, merged,
+        Admission, Clearing, Registration, RegistrationSettings, RegistrationState, answered,
+        merged,
     },
     session::Session,
     sms::{OptOut, Recipient, Sms, Text},
@@ -254,8 +256,9 @@ async fn add_registrations(store: &Store, people: &[User], now: Instant) -> Resu
             if !errors.is_empty() {
                 return Err(LocalError::new(format!("{errors:?}")));
             }
-            let place = (store.next_number(id).await?, state);
-            let mut registration = Registration::new(None, id, user, place, now);
+            let number = store.next_number(id).await?;
+            let admission = Admission { number, state, ticket: ticket(number) };
+            let mut registration = Registration::new(None, id, user, admission, now);
             registration.card.language = language.clone();
             registration.card.answered = answered(&answers);
             commit(store, |tx| {
@@ -266,6 +269,11 @@ async fn add_registrations(store: &Store, people: &[User], now: Instant) -> Resu
         }
     }
     Ok(())
+}
+
+/// That of the registration with this `number`: the same in each copy of the demonstration data.
+fn ticket(number: u64) -> Ticket {
+    Ticket::new([u8::try_from(number).unwrap_or_default(); 10])
 }
 
 async fn add_files(setup: &Setup, now: Instant) -> Result<(), LocalError> {

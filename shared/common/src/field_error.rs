@@ -115,6 +115,9 @@ fn text(code: ErrorCode, constraint: &Constraint, language: Language) -> Cow<'st
         (ErrorCode::FieldValue, Some(Hint::End)) => {
             return "La fin doit être après le début.".into();
         }
+        (ErrorCode::FieldValue, Some(Hint::SessionEnd)) => {
+            return "Une séance dure de 5 minutes à 12 heures.".into();
+        }
         (ErrorCode::FieldValue, Some(Hint::Distinct)) => {
             return "Une option est choisie deux fois.".into();
         }

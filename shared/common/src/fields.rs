@@ -168,6 +168,16 @@ impl Fields {
         self.objects_or_texts(name, max, None, read)
     }
 
+    /// As [`objects`](Self::objects), but the list may be empty.
+    pub fn any_objects<T>(
+        &mut self,
+        name: &str,
+        max: usize,
+        read: impl Fn(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        self.elements(name, 0..=max, None, read)
+    }
+
     /// As [`objects`](Self::objects). With `text_field`, an element may also be a text: it is short for an object with
     /// that text in the field `text_field` and no other fields.
     pub fn objects_or_texts<T>(
@@ -177,12 +187,22 @@ impl Fields {
         text_field: Option<&str>,
         read: impl Fn(&mut Self) -> Option<T>,
     ) -> Option<Vec<T>> {
-        let constraint = Constraint::length(1, max, Unit::Elements);
+        self.elements(name, 1..=max, text_field, read)
+    }
+
+    fn elements<T>(
+        &mut self,
+        name: &str,
+        length: RangeInclusive<usize>,
+        text_field: Option<&str>,
+        read: impl Fn(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let constraint = Constraint::length(*length.start(), *length.end(), Unit::Elements);
         let list = match self.object.remove(name) {
             None | Some(Value::Null) => Err(ValueError::Required),
+            Some(Value::Array(list)) if length.contains(&list.len()) => Ok(list),
             Some(Value::Array(list)) if list.is_empty() => Err(ValueError::Required),
-            Some(Value::Array(list)) if list.len() > max => Err(ValueError::Length),
-            Some(Value::Array(list)) => Ok(list),
+            Some(Value::Array(_)) => Err(ValueError::Length),
             Some(_) => Err(ValueError::Type),
         };
         let list = list.map_err(|error| InvalidValue { code: error.into(), constraint });

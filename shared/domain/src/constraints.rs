@@ -1,8 +1,8 @@
 //! The constraints of the types of this crate.
 
 use crate::{
-    CommitteeId, Constrained, Constraint, E164, Email, Instant, Line, Price, Prose, ShortCode,
-    UserId,
+    CommitteeId, Constrained, Constraint, CourseSessionId, E164, Email, Instant, Line, Price,
+    Prose, ShortCode, UserId,
     code::{SendMethod, TypedCode},
     constraint::{Hint, Unit},
     course::{Currency, Language},
@@ -25,6 +25,7 @@ macro_rules! constrained {
 
 constrained! {
     CommitteeId => Constraint::format("uuid");
+    CourseSessionId => Constraint::format("uuid");
     UserId => Constraint::format("uuid");
     Currency => Constraint::format("currency");
     E164 => Constraint::format("e164");

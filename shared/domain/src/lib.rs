@@ -5,6 +5,7 @@
 //! are trusted and read by `serde`.
 
 mod accounts;
+pub mod attendance;
 mod constraints;
 mod courses;
 pub mod file;
@@ -26,8 +27,8 @@ pub use values::{
     email::{self, Email},
     error::ValueError,
     id::{
-        self, BatchId, CommitteeId, CourseId, FileId, PasskeyId, QuestionId, SessionId, SmsId,
-        UserId,
+        self, BatchId, CommitteeId, CourseId, CourseSessionId, FileId, PasskeyId, QuestionId,
+        SessionId, SmsId, UserId,
     },
     instant::Instant,
     language::Language,

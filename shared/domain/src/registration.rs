@@ -20,17 +20,18 @@ pub(crate) use self::answers::{DATES, DECIMALS, LONG_REPLY, MAX_NUMBER, SHORT_RE
 pub use self::{
     answers::{Answer, AnswerError, Clearing, answered, form_language, merged},
     availability::{Availability, Status},
-    calendar::{EventStatus, calendar},
+    calendar::{CalendarContent, EventStatus, calendar},
     notice::{RegistrationEvent, RegistrationNotice, next_requests_message, requests_message_id},
     reader::Reader,
     seats::{Cleanup, Seats},
-    settings::{Audience, Mode, RegistrationSettings},
+    settings::{Audience, Mode, RegistrationSettings, SettingsView},
     view::{AnswerView, RegistrationView, ViewContext},
     work::{Ending, Retention, Work},
 };
 use crate::{
     CommitteeId, CourseId, E164, Email, FileId, Instant, Name, Prose, QuestionId, UserId,
     ValueError,
+    attendance::Ticket,
     choice::{choice, codes},
     course::Language,
     file::File,
@@ -149,6 +150,17 @@ pub struct Registrant {
     pub committee_id: CommitteeId,
 }
 
+/// What a new registration gets.
+#[derive(Debug, Clone)]
+pub struct Admission {
+    /// Its place in the order of registrations.
+    pub number: u64,
+    /// Its state.
+    pub state: RegistrationState,
+    /// Its ticket, which no other one has.
+    pub ticket: Ticket,
+}
+
 /// The part of a registration that lists contain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -163,6 +175,8 @@ pub struct RegistrationCard {
     pub number: u64,
     /// State.
     pub state: RegistrationState,
+    /// What the person shows at the door while they are confirmed; `None` once they are anonymous.
+    pub ticket: Option<Ticket>,
     /// First name at the last change of the registration; lists are ordered by it after the last name.
     pub name: Name,
     /// Last name at that time.
@@ -197,6 +211,11 @@ impl RegistrationCard {
             phone: (is_shown && !user.phone.number.is_empty()).then(|| E164::from(&user.phone)),
             committee_id: user.committee_id,
         }
+    }
+
+    /// The ticket, if it opens the door.
+    pub fn valid_ticket(&self) -> Option<&Ticket> {
+        self.ticket.as_ref().filter(|_| self.state == RegistrationState::Confirmed)
     }
 
     /// The files that answer one of the `required` questions.
@@ -280,7 +299,7 @@ impl Registration {
         before: Option<&Self>,
         course_id: CourseId,
         user: &User,
-        (number, state): (u64, RegistrationState),
+        Admission { number, state, ticket }: Admission,
         now: Instant,
     ) -> Self {
         let former = before.map(|before| &before.details);
@@ -290,6 +309,7 @@ impl Registration {
             number,
             // Replaced by `moved`.
             state,
+            ticket: Some(ticket),
             name: user.name.clone(),
             last_name: user.last_name.clone(),
             is_anonymous: false,
@@ -372,6 +392,7 @@ impl Registration {
         Ok(self.changed(now, |registration| {
             let card = &mut registration.card;
             (card.name, card.last_name, card.is_anonymous) = (name, last_name, true);
+            card.ticket = None;
             card.answered.clear();
             let details = &mut registration.details;
             (details.reason, details.note, details.consent_hash) = (None, None, None);
@@ -388,4 +409,4 @@ impl Registration {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -2,6 +2,7 @@
 
 pub(crate) mod choice;
 pub(crate) mod constraint;
+pub(crate) mod crockford;
 pub mod email;
 pub(crate) mod error;
 pub mod id;

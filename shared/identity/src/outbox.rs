@@ -3,7 +3,9 @@
 use std::{str::FromStr, time::Duration};
 
 use domain::{
-    Instant, Recipient, UserId, code,
+    Instant, Recipient, UserId,
+    attendance::AnnouncementNotice,
+    code,
     course::CourseSummary,
     outbox::{AccountEvent, Notification, OutboxItem, OutboxMessage, State},
     registration::{Registration, RegistrationNotice, requests_message_id},
@@ -111,6 +113,18 @@ impl OutboxSealer {
         let (course_id, language) = (course.course_id, course.language.clone());
         let id = requests_message_id(course_id, user.user_id, now);
         self.mail(id, user, Notification::Requests { course_id, language }, now)
+    }
+
+    /// As [`notify`](Self::notify), for an announcement to `user`, who is confirmed. Its id follows from what is announced.
+    pub fn notify_announcement(
+        &self,
+        user: &User,
+        notice: AnnouncementNotice,
+        now: Instant,
+    ) -> Result<OutboxItem, SealingError> {
+        let AnnouncementNotice { course_id, number, announcement, .. } = notice;
+        let id = announcement.message_id(course_id, user.user_id, number);
+        self.mail(id, user, Notification::Announcement(Box::new(notice)), now)
     }
 
     fn mail(

@@ -5,6 +5,7 @@
 //! A message about a code contains exactly one run of six or more digits, the code, so that programs and people find it. All
 //! other messages contain none, but for what committees write, and the links to their courses.
 
+mod announcement;
 mod events;
 mod language;
 mod part;
@@ -19,7 +20,10 @@ use domain::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
-pub use self::registration::{RegistrationFacts, RequestsFacts};
+pub use self::{
+    announcement::AnnouncementFacts,
+    registration::{RegistrationFacts, RequestsFacts},
+};
 use self::{
     language::{FRENCH, Texts},
     part::{Part, document},
@@ -47,6 +51,8 @@ pub enum Facts {
     Committee(Box<Committee>),
     /// The registration.
     Registration(Box<RegistrationFacts>),
+    /// The course that confirmed people are reminded of, or that has changed.
+    Announcement(Box<AnnouncementFacts>),
     /// Registrations that wait for a decision.
     Requests(Box<RequestsFacts>),
 }
@@ -69,6 +75,7 @@ impl MailTexts {
         let notification = &message.notification;
         let texts = match notification {
             Notification::Registration(notice) => Texts::of(&notice.language),
+            Notification::Announcement(notice) => Texts::of(&notice.language),
             Notification::Requests { language, .. } => Texts::of(language),
             Notification::Code { .. } | Notification::Account { .. } => &FRENCH,
         };
@@ -86,6 +93,9 @@ impl MailTexts {
             (Notification::Registration(notice), Facts::Registration(facts)) => {
                 facts.calendar(notice, &self.public_url, now)
             }
+            (Notification::Announcement(notice), Facts::Announcement(facts)) => {
+                facts.calendar(notice, &self.public_url, now)
+            }
             _ => None,
         };
         Mail {
@@ -101,6 +111,7 @@ impl Facts {
     fn title(&self) -> Option<&Line<200>> {
         match self {
             Self::Registration(facts) => facts.title(),
+            Self::Announcement(facts) => facts.title(),
             Self::Requests(facts) => Some(&facts.course.summary.course_title),
             Self::None | Self::Committee(_) => None,
         }

@@ -1,8 +1,10 @@
 //! Courses, and the lists by committee, by author and of all published courses.
 
+mod announcements;
 pub(crate) mod catalogue;
 pub(crate) mod questions;
 mod search;
+pub(crate) mod sessions;
 pub(crate) mod words;
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -112,25 +114,33 @@ impl Transaction {
     /// Replaces the course `before` by `after`. The condition fails (`Part::Course`) when the course has changed
     /// since `before` was read, or (`Part::Seats`) when it is archived before its end and has active registrations.
     pub fn change_course(&mut self, before: &CourseSummary, after: &Course) {
-        let update = course_update(before.course_id, "card.version = :before");
-        let update = update.number(":before", before.version);
-        let mut update =
-            update.set_value(&["card"], &after.summary).set_value(&["details"], &after.details);
-        let mut attributes = index_attributes(&after.summary);
-        if has_other_words(before, &after.summary) {
-            attributes.extend(words_due(&after.summary));
-        }
-        for (name, value) in attributes {
-            update = update.set(&[&name], value);
-        }
-        if !after.summary.is_announced() {
-            for index in [OVERVIEW, CATALOGUE] {
-                update = update.unset(&[index.pk]).unset(&[index.sk.0]);
-            }
-        }
-        self.update(Part::Course, update);
+        self.update(Part::Course, course_change(before, after));
         self.revise_seats(before, &after.summary);
+        if before.state != after.summary.state {
+            self.wake_announcements(before.course_id, after.summary.updated_at);
+        }
     }
+}
+
+/// The update of the course `before` to `after`, unless it has changed.
+pub(crate) fn course_change(before: &CourseSummary, after: &Course) -> Write {
+    let update = course_update(before.course_id, "card.version = :before");
+    let update = update.number(":before", before.version);
+    let mut update =
+        update.set_value(&["card"], &after.summary).set_value(&["details"], &after.details);
+    let mut attributes = index_attributes(&after.summary);
+    if has_other_words(before, &after.summary) {
+        attributes.extend(words_due(&after.summary));
+    }
+    for (name, value) in attributes {
+        update = update.set(&[&name], value);
+    }
+    if !after.summary.is_announced() {
+        for index in [OVERVIEW, CATALOGUE] {
+            update = update.unset(&[index.pk]).unset(&[index.sk.0]);
+        }
+    }
+    update
 }
 
 pub(crate) fn course_update(id: CourseId, condition: &str) -> Write {

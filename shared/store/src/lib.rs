@@ -45,6 +45,7 @@ pub use courses::{
     CourseList,
     catalogue::{CatalogueEntry, CatalogueRange, catalogue_position},
     questions::{CourseTerms, FullCourse, questions_fit},
+    sessions::StoredSessions,
 };
 pub use engine::{
     due::{DeadLetter, Due},
@@ -65,7 +66,8 @@ pub use messages::{
     sms_lists::Senders,
 };
 pub use registrations::{
-    FullRegistration, Reactivation, RegistrationTerms, SeatRule, Standing, answers_fit,
+    Attendee, FullRegistration, Reactivation, RegistrationTerms, SeatRule, Standing, StoredMarks,
+    answers_fit,
     lists::{RegistrationOrder, Waiting},
 };
 pub use releases::ReleaseCheck;

@@ -11,6 +11,7 @@
 //! | changes of the seats | every write of them | rescheduling | work that came after the worker has looked |
 //! | version of the course | every write of course, questions and settings | every write of them | settings and questions of one moment |
 
+pub(crate) mod attendance;
 pub(crate) mod lists;
 mod registered;
 pub(crate) mod seats;
@@ -19,6 +20,7 @@ use std::collections::HashMap;
 
 use domain::{
     CourseId, UserId,
+    attendance::Marks,
     registration::{
         Answer, Registration, RegistrationCard, RegistrationSettings, RegistrationState,
         RegistrationState::Waitlisted, Seats,
@@ -28,7 +30,11 @@ use domain::{
 use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
-pub use self::{registered::Reactivation, seats::SeatRule};
+pub use self::{
+    attendance::{Attendee, StoredMarks},
+    registered::Reactivation,
+    seats::SeatRule,
+};
 use self::{registered::Registered, seats::seats_moved};
 use crate::{
     Part, Store, StoreError, Transaction,
@@ -76,6 +82,8 @@ pub struct FullRegistration {
     pub answers_version: u64,
     /// The account, which may be erased.
     pub user: User,
+    /// The attendance of the person.
+    pub marks: Marks,
 }
 
 /// What the availability of a course depends on, beside the course itself.
@@ -103,18 +111,21 @@ pub struct Standing {
 fn full(
     registration: Option<Item>,
     answers: Option<Item>,
+    marks: Option<Item>,
     user: Option<User>,
 ) -> Result<Option<FullRegistration>, StoreError> {
     let stored: Option<StoredAnswers> = read(answers)?;
     let (answers_version, answers) =
         stored.map(StoredAnswers::read).transpose()?.unwrap_or_default();
     let registration: Option<Registration> = read(registration)?;
+    let stored: StoredMarks = read(marks)?.unwrap_or_default();
     let found = registration.zip(user);
     Ok(found.map(|(registration, user)| FullRegistration {
         registration,
         answers,
         answers_version,
         user,
+        marks: stored.marks,
     }))
 }
 
@@ -140,13 +151,14 @@ impl Store {
             keys::seats(course),
             keys::registration(course, id),
             keys::answers(course, id),
+            keys::attendance(course, id),
             keys::registered(id),
         ];
-        let [seats, registration, answers, registered] = self.get_each(keys).await?;
+        let [seats, registration, answers, marks, registered] = self.get_each(keys).await?;
         let registered: Registered = read(registered)?.unwrap_or_default();
         Ok(Standing {
             seats: read(seats)?.unwrap_or_default(),
-            own: full(registration, answers, Some(user.clone()))?,
+            own: full(registration, answers, marks, Some(user.clone()))?,
             active: registered.courses.len() as u64,
         })
     }
@@ -194,22 +206,27 @@ impl Store {
         Ok(self.full_registrations(course, &[user]).await?.pop())
     }
 
-    /// The registrations of `users`, at most 33, for `course` with their answers; without those that do not exist.
+    /// The registrations of `users`, at most 25, for `course` with their answers; without those that do not exist.
     pub async fn full_registrations(
         &self,
         course: CourseId,
         users: &[UserId],
     ) -> Result<Vec<FullRegistration>, StoreError> {
         let keys = |user: &UserId| {
-            [keys::registration(course, *user), keys::answers(course, *user), keys::user(*user)]
+            [
+                keys::registration(course, *user),
+                keys::answers(course, *user),
+                keys::attendance(course, *user),
+                keys::user(*user),
+            ]
         };
         let keys: Vec<Key> = users.iter().flat_map(keys).collect();
         let mut items = self.get_all(&keys).await?.into_iter();
         let mut found = Vec::new();
-        while let (Some(registration), Some(answers), Some(user)) =
-            (items.next(), items.next(), items.next())
+        while let (Some(registration), Some(answers), Some(marks), Some(user)) =
+            (items.next(), items.next(), items.next(), items.next())
         {
-            found.extend(full(registration, answers, card(user)?)?);
+            found.extend(full(registration, answers, marks, card(user)?)?);
         }
         Ok(found)
     }
@@ -298,8 +315,8 @@ impl Transaction {
         self.put_registration(Some(before), after, true);
     }
 
-    /// Writes the registration `after` without its answers, and takes it out of the lists of its person if the account is
-    /// gone (`is_erased`). Conditions as of [`change_registration`](Self::change_registration).
+    /// Writes the registration `after` without its answers and, if it is anonymous (`is_erased`), without marks of attendance,
+    /// and takes it out of the lists of its person. Conditions as of [`change_registration`](Self::change_registration).
     pub fn clear_registration(
         &mut self,
         before: &Registration,
@@ -309,6 +326,9 @@ impl Transaction {
         self.put_registration(Some(before), after, !is_erased);
         let card = &after.card;
         self.remove(Part::Other, &keys::answers(card.course_id, card.user_id));
+        if is_erased {
+            self.clear_marks(card.course_id, card.user_id);
+        }
     }
 
     fn put_registration(

@@ -1,7 +1,8 @@
 use common::ErrorCode;
 use domain::{
     CourseId, Profile,
-    registration::{Registration, RegistrationState::Waitlisted},
+    attendance::Ticket,
+    registration::{Admission, Registration, RegistrationState::Waitlisted},
     user::User,
 };
 use serde_json::{Value, json};
@@ -76,7 +77,9 @@ async fn page_and_counts_cost_the_same_beside_few_and_many_registrations() {
         while store.seats(id).await.unwrap().waiting < count {
             let number = store.next_number(id).await.unwrap();
             let user = course.world.unhashed_account(Profile::Member).await;
-            let registration = Registration::new(None, id, &user, (number, Waitlisted), now);
+            let ticket = Ticket::new([0; 10]);
+            let admission = Admission { number, state: Waitlisted, ticket };
+            let registration = Registration::new(None, id, &user, admission, now);
             let mut tx = store.transaction();
             tx.move_registrations(id, &[(None, &registration)], SeatRule::None, u64::MAX);
             tx.commit().await.unwrap().expect_committed().unwrap();

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     CommitteeId, E164, Instant, UserId,
+    attendance::CourseSessions,
     batch::Batch,
     committee::Committee,
     course::{Course, CourseState, CourseSummary},
@@ -72,6 +73,10 @@ pub enum Action {
     RegistrationsExported,
     /// A course was cancelled.
     CourseCancelled,
+    /// The sessions of a course were replaced.
+    SessionsUpdated,
+    /// Attendance of a course was marked by hand.
+    AttendanceCorrected,
     /// A batch of text messages was accepted.
     BatchAccepted,
     /// A phone number was added to a list of opt-outs.
@@ -294,6 +299,28 @@ impl AuditedAction {
     ) -> Self {
         Self::of_course(Action::RegistrationSettingsUpdated, course, AuditValues::new())
             .with_change(Some(before), after)
+    }
+
+    /// Replacing the sessions of `course` and those who may mark them.
+    pub fn of_sessions(
+        course: &CourseSummary,
+        before: (&CourseSessions, &[UserId]),
+        after: (&CourseSessions, &[UserId]),
+    ) -> Self {
+        #[derive(Serialize)]
+        struct Planned<'a> {
+            sessions: &'a CourseSessions,
+            markers: &'a [UserId],
+        }
+        let planned = |(sessions, markers): (&CourseSessions, &[UserId])| {
+            values_of(&Planned { sessions, markers })
+        };
+        let (before, after) = (planned(before), planned(after));
+        Self {
+            before: changed(&before, &after),
+            after: changed(&after, &before),
+            ..Self::of_course(Action::SessionsUpdated, course, AuditValues::new())
+        }
     }
 
     /// An `action` of the committee that left the registration `card` for `course`, with its `values`. The target is the

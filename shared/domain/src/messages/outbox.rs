@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    CourseId, Instant, Recipient, UserId, agent::Agent, code::CodeKind, course::Language,
-    file::FileName, registration::RegistrationNotice,
+    CourseId, Instant, Recipient, UserId, agent::Agent, attendance::AnnouncementNotice,
+    code::CodeKind, course::Language, file::FileName, registration::RegistrationNotice,
 };
 
 /// State of a message: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`. A delivery receipt turns the `SENT` of a text
@@ -88,6 +88,8 @@ pub enum Notification {
     },
     /// A registration of the account changed its state.
     Registration(Box<RegistrationNotice>),
+    /// Confirmed people are reminded of a course, or told of its new dates.
+    Announcement(Box<AnnouncementNotice>),
     /// Registrations for a course wait for the decision of the account's person.
     Requests {
         /// The course.
@@ -101,7 +103,7 @@ pub enum Notification {
 impl Notification {
     /// Whether one event may cause thousands: they are sent at the rate of mails.
     pub const fn is_at_rate(&self) -> bool {
-        matches!(self, Self::Registration(_) | Self::Requests { .. })
+        matches!(self, Self::Registration(_) | Self::Announcement(_) | Self::Requests { .. })
     }
 
     /// Whether it is sent although the account is inactive: it says that the account is.

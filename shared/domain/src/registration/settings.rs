@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Reason;
 use crate::{
-    Instant, Prose, choice::choice, course::CourseSummary, permissions::Right, user::User,
+    Instant, Prose, UserId, choice::choice, course::CourseSummary, permissions::Right, user::User,
 };
 
 choice! {
@@ -51,6 +51,9 @@ pub struct RegistrationSettings {
     pub consent_text: Option<Prose<2000>>,
     /// Room or link, for confirmed people.
     pub join_info: Option<Prose<2000>>,
+    /// How many hours before the first session of a day confirmed people are reminded of it, at most
+    /// [`MAX_REMINDER_HOURS`](crate::attendance::MAX_REMINDER_HOURS); `None`: never.
+    pub reminder_hours: Option<u8>,
     /// When the course was cancelled.
     pub cancelled_at: Option<Instant>,
     /// Why.
@@ -71,11 +74,22 @@ impl Default for RegistrationSettings {
             audience: Audience::All,
             consent_text: None,
             join_info: None,
+            reminder_hours: Some(24),
             cancelled_at: None,
             cancel_reason: None,
             updated_at: None,
         }
     }
+}
+
+/// The settings as responses show them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SettingsView {
+    /// The settings, with `joinInfo` for writers of the course alone.
+    #[serde(flatten)]
+    pub settings: RegistrationSettings,
+    /// Who may mark attendance beside the writers; for these alone.
+    pub markers: Option<Vec<UserId>>,
 }
 
 impl RegistrationSettings {
@@ -99,13 +113,14 @@ impl RegistrationSettings {
         self.cancel_until.or(course.start())
     }
 
-    /// Whether `other` decides alike who can register and who gets a seat. The texts, and until when people can cancel,
-    /// decide neither.
+    /// Whether `other` decides alike who can register and who gets a seat. The texts, reminders, and until when people can
+    /// cancel, decide neither.
     pub fn decides_as(&self, other: &Self) -> bool {
         let deciding = |settings: &Self| Self {
             cancel_until: None,
             consent_text: None,
             join_info: None,
+            reminder_hours: None,
             cancel_reason: None,
             updated_at: None,
             ..settings.clone()
@@ -119,6 +134,11 @@ impl CourseSummary {
     pub fn is_decided_by(&self, user: &User) -> bool {
         let may_write = user.rights().may(Right::WriteCourses, self.created_by, self.committee_id);
         user.is_active && user.is_verified && may_write
+    }
+
+    /// Whether `user` may mark attendance if they are one of the course's markers.
+    pub fn is_marked_by(&self, user: &User) -> bool {
+        user.is_active && user.is_verified && user.committee_id == self.committee_id
     }
 
     /// When the course starts: at its start, else its end; `None` without dates.

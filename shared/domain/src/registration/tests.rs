@@ -9,6 +9,10 @@ use crate::{
     question::{Question, QuestionContent, QuestionType},
 };
 
+fn admission(number: u64, state: RegistrationState) -> Admission {
+    Admission { number, state, ticket: Ticket::new([7; 10]) }
+}
+
 fn at(milliseconds: i64) -> Instant {
     Instant::from_unix_milliseconds(milliseconds)
 }
@@ -160,7 +164,7 @@ const RETENTION: Retention = Retention {
 };
 
 /// A published course that was changed at 0, on day 10 if it has dates.
-fn course(has_dates: bool) -> CourseSummary {
+pub(crate) fn course(has_dates: bool) -> CourseSummary {
     let (start, end) = (has_dates.then(|| at(10 * DAY)), has_dates.then(|| at(11 * DAY)));
     serde_json::from_value(json!({
         "courseID": CourseId::NONE, "committeeID": CommitteeId::NONE, "courseTitle": "Soudure",
@@ -180,7 +184,9 @@ fn id_of_an_event_ends_with_the_host_of_the_front_end() {
         ("http://[::1]:9000", "[::1]"),
         ("http://[::1]", "[::1]"),
     ] {
-        let text = calendar(&course, None, EventStatus::Confirmed, url, at(0)).unwrap();
+        let sessions = &Default::default();
+        let content = CalendarContent { course: &course, sessions, join_info: None };
+        let text = calendar(&content, EventStatus::Confirmed, url, at(0)).unwrap();
         assert!(text.contains(&format!("UID:{}@{host}\r\n", CourseId::NONE)), "{text}");
     }
 }
@@ -252,13 +258,14 @@ fn registering_again_takes_a_new_number_and_keeps_the_history() {
     }))
     .unwrap();
     let state = RegistrationState::Confirmed;
-    let first = Registration::new(None, CourseId::NONE, &user, (1, state), at(1));
+    let first = Registration::new(None, CourseId::NONE, &user, admission(1, state), at(1));
     assert_eq!((first.card.version, first.details.confirmed_at), (1, Some(at(1))));
     let cancelled = first.moved(RegistrationState::Cancelled, Party::Person, None, at(2));
     assert_eq!(cancelled.details.cancelled_by, Some(Party::Person));
     assert_ne!(cancelled.message_id(), first.message_id());
     let state = RegistrationState::Waitlisted;
-    let again = Registration::new(Some(&cancelled), CourseId::NONE, &user, (7, state), at(3));
+    let again =
+        Registration::new(Some(&cancelled), CourseId::NONE, &user, admission(7, state), at(3));
     assert_eq!((again.card.number, again.card.version, again.details.times), (7, 3, 2));
     assert_eq!((again.details.cancelled_by, again.details.confirmed_at), (None, None));
     let moves: Vec<_> = again.history.iter().map(|entry| (entry.from, entry.to)).collect();

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     CommitteeId, CourseId, FileId, Instant, Line, Prose, QuestionId, UserId,
+    attendance::{Attendance, CourseSessions, Marks, Ticket},
     course::{CourseState, CourseSummary, CourseType, Language},
     file::File,
     question::{Question, QuestionType, RequiredQuestion},
@@ -26,6 +27,10 @@ pub struct ViewContext<'a> {
     pub course: &'a CourseSummary,
     /// The settings of its registrations.
     pub settings: &'a RegistrationSettings,
+    /// Its sessions.
+    pub sessions: &'a CourseSessions,
+    /// The marks of the person, as the caller may see them.
+    pub marks: &'a Marks,
     /// Its required questions.
     pub required: &'a [RequiredQuestion],
     /// The files among the answers that are ready.
@@ -56,6 +61,9 @@ pub struct RegistrationView {
     consent_at: Option<Instant>,
     join_info: Option<Prose<2000>>,
     confirmed_at: Option<Instant>,
+    ticket: Option<Ticket>,
+    /// `None` for a course without sessions.
+    attendance: Option<Attendance>,
     /// Until when the person can leave by themselves; `None` without a limit, and when the registration is not active.
     cancel_until: Option<Instant>,
     /// Whether the caller can cancel it now.
@@ -135,7 +143,8 @@ impl AnswerView {
 impl RegistrationView {
     /// The view of `registration`, without answers, history and note.
     pub fn new(registration: Registration, context: &ViewContext<'_>) -> Self {
-        let ViewContext { user, course, settings, required, files, reader, now } = *context;
+        let ViewContext { user, course, settings, sessions, marks, required, files, reader, now } =
+            *context;
         let Registration { card, details, .. } = registration;
         let cancel_until = card.cancellation_end(course, settings);
         let can_cancel = reader.canceller(&card, course, settings, now).is_some();
@@ -143,11 +152,14 @@ impl RegistrationView {
         let missing = card.missing(required, files);
         let person = card.registrant(user);
         let sees_join_info = reader.is_writer || card.state == RegistrationState::Confirmed;
+        let ticket = card.valid_ticket().cloned();
         Self {
             course_id: card.course_id,
             user_id: card.user_id,
             number: card.number,
             state: card.state,
+            ticket,
+            attendance: (!sessions.is_empty()).then(|| Attendance::new(sessions, marks)),
             reason: details.reason,
             cancelled_by: details.cancelled_by,
             position: None,

@@ -35,6 +35,8 @@ pub enum Hint {
     CallingCode,
     /// An end is not before its start.
     End,
+    /// A session of a course has a shortest and a longest time.
+    SessionEnd,
     /// A person consents by the value `true`.
     Consent,
     /// A name of a file has no slash.

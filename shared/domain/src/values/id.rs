@@ -63,6 +63,8 @@ ids! {
     CommitteeId
     /// Identifier of a course.
     CourseId
+    /// Identifier of a session of a course.
+    CourseSessionId
     /// Identifier of a course's question.
     QuestionId
     /// Identifier of a file.
@@ -73,7 +75,7 @@ ids! {
     SmsId
     /// Identifier of a batch of text messages.
     BatchId
-    /// Identifier of a session.
+    /// Identifier of a session of an account.
     SessionId
 }
 

@@ -33,4 +33,11 @@ impl Zone {
     pub fn local(&self, at: Instant) -> DateTime {
         at.timestamp().to_zoned(self.zone.clone()).datetime()
     }
+
+    /// The first instant of the day there that contains `at`.
+    pub fn day_start(&self, at: Instant) -> Instant {
+        let start = at.timestamp().to_zoned(self.zone.clone()).start_of_day();
+        start
+            .map_or(at, |start| Instant::from_unix_milliseconds(start.timestamp().as_millisecond()))
+    }
 }

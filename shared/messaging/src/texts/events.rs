@@ -7,7 +7,9 @@ use domain::{
 };
 
 use super::{
-    Facts, MailTexts, Part, Words, code_mail, code_words, device_facts,
+    Facts, MailTexts, Part, Words,
+    announcement::announcement_words,
+    code_mail, code_words, device_facts,
     language::{FRENCH, Texts},
     link_to, paragraphs,
     registration::{registration_words, requests_words},
@@ -52,6 +54,13 @@ impl MailTexts {
                     _ => None,
                 };
                 registration_words(notice, facts, public_url, zone)
+            }
+            Notification::Announcement(notice) => {
+                let facts = match facts {
+                    Facts::Announcement(facts) => Some(&**facts),
+                    _ => None,
+                };
+                announcement_words(notice, facts, public_url, zone)
             }
             Notification::Requests { language, .. } => {
                 let facts = match facts {

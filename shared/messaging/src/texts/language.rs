@@ -1,6 +1,6 @@
 //! The texts of mails about registrations, in each language: one field each, so that none lacks in a language.
 
-use domain::{Instant, Zone, course};
+use domain::{Instant, Line, Zone, committee::Committee, course};
 
 /// The texts of one language, and how it writes times and quotations.
 pub(super) struct Texts {
@@ -12,6 +12,8 @@ pub(super) struct Texts {
     pub(super) colon: &'static str,
     months: [&'static str; 12],
     moment: fn(&Self, Instant, &Zone) -> String,
+    /// The hour and the minute of a time of day.
+    time: fn(i8, i8) -> String,
     pub(super) hello: &'static str,
     /// After the name in a greeting.
     pub(super) comma: &'static str,
@@ -31,6 +33,8 @@ pub(super) struct Texts {
     pub(super) expired_undecided: Told,
     pub(super) expired_waiting: Told,
     pub(super) requests: Told,
+    pub(super) reminder: Told,
+    pub(super) course_changed: Told,
 
     pub(super) course: &'static str,
     pub(super) start: &'static str,
@@ -42,9 +46,19 @@ pub(super) struct Texts {
     pub(super) reason: &'static str,
     pub(super) join_info: &'static str,
     pub(super) waiting: &'static str,
+    pub(super) session: &'static str,
+    pub(super) ticket: &'static str,
+    pub(super) before: &'static str,
+    pub(super) now: &'static str,
+    /// Beside a session that does not take place.
+    pub(super) cancelled: &'static str,
+    pub(super) join_info_before: &'static str,
+    /// In place of a text that there is not.
+    pub(super) none: &'static str,
 
     pub(super) event_attached: &'static str,
     pub(super) cancelled_event_attached: &'static str,
+    pub(super) changed_event_attached: &'static str,
     pub(super) page: &'static str,
     pub(super) page_button: &'static str,
 }
@@ -88,6 +102,7 @@ pub(super) static FRENCH: Texts = Texts {
             of_city(zone)
         )
     },
+    time: |hour, minute| format!("{hour}\u{a0}h\u{a0}{minute:02}"),
     hello: "Bonjour",
     comma: ",",
     closing: "Bien cordialement,\nL’équipe Halqa",
@@ -146,6 +161,15 @@ pub(super) static FRENCH: Texts = Texts {
         subject: "Des demandes d’inscription vous attendent",
         what: "Des demandes d’inscription à ce cours attendent votre décision.",
     },
+    reminder: Told {
+        subject: "Rappel de votre cours",
+        what: "Votre cours a bientôt lieu. Si vous ne pouvez pas venir, annulez votre inscription\u{a0}: une autre personne \
+               attend peut-être une place.",
+    },
+    course_changed: Told {
+        subject: "Votre cours a changé",
+        what: "Le comité a changé des informations sur votre cours. Votre inscription reste confirmée.",
+    },
     course: "Cours",
     start: "Début",
     end: "Fin",
@@ -156,8 +180,17 @@ pub(super) static FRENCH: Texts = Texts {
     reason: "Motif",
     join_info: "Pour participer",
     waiting: "Demandes en attente",
+    session: "Séance",
+    ticket: "Votre billet",
+    before: "Avant",
+    now: "Maintenant",
+    cancelled: "annulée",
+    join_info_before: "Pour participer, avant",
+    none: "–",
     event_attached: "Le cours est joint à ce message\u{a0}: ouvrez le fichier pour l’ajouter à votre agenda.",
     cancelled_event_attached: "L’annulation est jointe à ce message\u{a0}: ouvrez le fichier pour mettre à jour votre agenda.",
+    changed_event_attached: "Le cours est joint à ce message avec ses nouvelles dates\u{a0}: ouvrez le fichier pour mettre à jour \
+                             votre agenda.",
     page: "Toutes les informations sont sur la page du cours\u{a0}:",
     page_button: "Voir le cours",
 };
@@ -196,6 +229,7 @@ pub(super) static ARABIC: Texts = Texts {
             at.minute(),
         )
     },
+    time: |hour, minute| format!("{hour:02}:{minute:02}"),
     hello: "مرحبًا",
     comma: "،",
     closing: "مع أطيب التحيات،\nفريق حلقة",
@@ -250,6 +284,14 @@ pub(super) static ARABIC: Texts = Texts {
         subject: "طلبات تسجيل في انتظار قراركم",
         what: "توجد طلبات تسجيل في هذه الدورة التكوينية تنتظر قراركم.",
     },
+    reminder: Told {
+        subject: "تذكير بدورتكم التكوينية",
+        what: "تنعقد دورتكم التكوينية قريبًا. إن تعذّر عليكم الحضور، فالرجاء إلغاء تسجيلكم: قد ينتظر شخص آخر مقعدًا.",
+    },
+    course_changed: Told {
+        subject: "تغييرات في دورتكم التكوينية",
+        what: "غيّرت الهيئة معلومات تخص دورتكم التكوينية. يبقى تسجيلكم مؤكدًا.",
+    },
     course: "الدورة التكوينية",
     start: "البداية",
     end: "النهاية",
@@ -260,8 +302,16 @@ pub(super) static ARABIC: Texts = Texts {
     reason: "السبب",
     join_info: "للمشاركة",
     waiting: "عدد الطلبات",
+    session: "الحصة",
+    ticket: "تذكرتكم",
+    before: "سابقًا",
+    now: "الآن",
+    cancelled: "ملغاة",
+    join_info_before: "للمشاركة، سابقًا",
+    none: "–",
     event_attached: "تجدون موعد الدورة مرفقًا بهذه الرسالة: افتحوا الملف لإضافته إلى رزنامتكم.",
     cancelled_event_attached: "تجدون إلغاء الموعد مرفقًا بهذه الرسالة: افتحوا الملف لتحيين رزنامتكم.",
+    changed_event_attached: "تجدون الدورة بمواعيدها الجديدة مرفقة بهذه الرسالة: افتحوا الملف لتحيين رزنامتكم.",
     page: "كل المعلومات متوفرة على صفحة الدورة:",
     page_button: "عرض الدورة",
 };
@@ -275,6 +325,24 @@ impl Texts {
     /// `at` in `zone`.
     pub(super) fn moment(&self, at: Instant, zone: &Zone) -> String {
         (self.moment)(self, at, zone)
+    }
+
+    /// The day of `start` and the times until `end`, in `zone`.
+    pub(super) fn span(&self, start: Instant, end: Option<Instant>, zone: &Zone) -> String {
+        let is_same_day = |end: &Instant| zone.day_start(*end) == zone.day_start(start);
+        let time = |at: Instant| (self.time)(zone.local(at).hour(), zone.local(at).minute());
+        match end {
+            None => self.moment(start, zone),
+            Some(end) if is_same_day(&end) => {
+                format!("{} – {}", self.moment(start, zone), time(end))
+            }
+            Some(end) => format!("{} – {}", self.moment(start, zone), self.moment(end, zone)),
+        }
+    }
+
+    /// The name of `committee` in this language.
+    pub(super) fn name_of<'a>(&self, committee: &'a Committee) -> &'a Line<200> {
+        if self.direction == "rtl" { &committee.name_arabe } else { &committee.name_latin }
     }
 
     fn month(&self, month: i8) -> &'static str {

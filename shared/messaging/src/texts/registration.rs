@@ -2,10 +2,12 @@
 
 use domain::{
     Instant, Line, Prose, Zone,
+    attendance::CourseSessions,
     committee::Committee,
     course::Course,
     registration::{
-        EventStatus, Registration, RegistrationEvent, RegistrationNotice, RegistrationSettings,
+        CalendarContent, EventStatus, Registration, RegistrationEvent, RegistrationNotice,
+        RegistrationSettings,
         RegistrationState::{Cancelled, Confirmed, Pending, Waitlisted},
         calendar,
     },
@@ -23,6 +25,8 @@ pub struct RegistrationFacts {
     pub registration: Registration,
     /// The course.
     pub course: Course,
+    /// Its sessions.
+    pub sessions: CourseSessions,
     /// The settings of its registrations.
     pub settings: RegistrationSettings,
     /// Its committee; `None` if it was deleted.
@@ -56,8 +60,9 @@ impl RegistrationFacts {
         now: Instant,
     ) -> Option<String> {
         let status = self.event_status(notice)?;
-        let info = self.settings.join_info.as_ref().filter(|_| notice.state == Confirmed);
-        calendar(&self.course, info, status, public_url, now)
+        let join_info = self.settings.join_info.as_ref().filter(|_| notice.state == Confirmed);
+        let (course, sessions) = (&self.course, &self.sessions);
+        calendar(&CalendarContent { course, sessions, join_info }, status, public_url, now)
     }
 
     /// The status of the event that the person of `notice` has in their calendar, if any.
@@ -131,10 +136,7 @@ fn details(
 ) -> Vec<Part> {
     let RegistrationFacts { registration, course, settings, committee, position, .. } = facts;
     let summary = &course.summary;
-    let names = committee.as_ref().map(|committee| match texts.direction {
-        "rtl" => &committee.name_arabe,
-        _ => &committee.name_latin,
-    });
+    let names = committee.as_ref().map(|committee| texts.name_of(committee));
     let join_info = settings.join_info.as_ref().filter(|_| notice.state == Confirmed);
     let reason = registration.details.reason.as_ref();
     let written = |text: Option<&str>| text.filter(|_| facts.is_vouched_for).map(str::to_owned);
@@ -166,6 +168,6 @@ fn details(
     parts
 }
 
-fn link(course: &Course, texts: &Texts, public_url: &str) -> Part {
+pub(super) fn link(course: &Course, texts: &Texts, public_url: &str) -> Part {
     Part::Button { intro: texts.page, button: texts.page_button, url: course.page(public_url) }
 }

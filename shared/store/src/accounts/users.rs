@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
-    keys::{self, DueList},
-    table::{LAST_ACTIVE, ListedItem, Order, due, number, text},
+    keys::{self, DueList, Key},
+    table::{LAST_ACTIVE, ListedItem, Order, due, number, read, text},
     write::Write,
 };
 
@@ -58,6 +58,17 @@ impl Store {
     /// The account `id`, unless it is erased.
     pub async fn user(&self, id: UserId) -> Result<Option<User>, StoreError> {
         Ok(unless_erased(self.get(&keys::user(id)).await?))
+    }
+
+    /// The accounts of `ids`, at most 100 different ones, without erased ones.
+    pub async fn current_accounts(&self, ids: &[UserId]) -> Result<Vec<User>, StoreError> {
+        let keys: Vec<Key> = ids.iter().map(|id| keys::user(*id)).collect();
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let items = self.get_all(&keys).await?.into_iter();
+        let users = items.map(|item| Ok(unless_erased(read(item)?)));
+        Ok(users.collect::<Result<Vec<_>, StoreError>>()?.into_iter().flatten().collect())
     }
 
     /// The credentials of the user `id`.

@@ -1,10 +1,12 @@
-//! The questions of a course, and the settings of its registrations: an item each beside it. A change of them raises the
-//! version of the course, which is written to both items, to the course as `questionsVersion` or `registrationVersion`.
+//! A course with what stands beside it in items of their own: its questions, the settings of its registrations, its sessions. A
+//! change of them raises the version of the course, which is written to both items, to the course as `questionsVersion`,
+//! `registrationVersion` or `sessionsVersion`.
 
-use std::collections::HashMap;
+use std::{array, collections::HashMap};
 
 use domain::{
     CourseId, Instant,
+    attendance::Schedule,
     course::{Course, CourseSummary},
     question::{MAX_QUESTIONS, MOST_BYTES, Question, RequiredQuestion, required},
     registration::RegistrationSettings,
@@ -14,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Part, Store, StoreError, Transaction,
-    courses::{Stored, course_put, course_update},
+    courses::{Stored, course_put, course_update, sessions::StoredSessions},
     keys::{self, Key},
     registrations::seats::with_due,
     table::{Item, MAX_KEYS, read},
@@ -42,6 +44,8 @@ pub struct FullCourse {
     pub questions: Vec<Question>,
     /// The settings of its registrations.
     pub settings: RegistrationSettings,
+    /// Its sessions.
+    pub sessions: StoredSessions,
 }
 
 /// A course with what decides about its registrations: all that they need of it but the texts of its questions.
@@ -51,6 +55,8 @@ pub struct CourseTerms {
     pub course: Course,
     /// The settings of its registrations.
     pub settings: RegistrationSettings,
+    /// Its sessions.
+    pub sessions: StoredSessions,
     /// Its required questions.
     pub required: Vec<RequiredQuestion>,
 }
@@ -63,6 +69,8 @@ struct StoredCourse {
     questions_version: u64,
     #[serde(rename = "registrationVersion", default)]
     registration_version: u64,
+    #[serde(rename = "sessionsVersion", default)]
+    sessions_version: u64,
     #[serde(default)]
     required: Vec<RequiredQuestion>,
 }
@@ -74,17 +82,25 @@ pub fn questions_fit(questions: &[Question]) -> bool {
 }
 
 impl Store {
-    /// The course `id` with its questions and the settings of its registrations, as of one moment.
+    /// The course `id` with its questions, the settings of its registrations and its sessions, as of one moment.
     ///
-    /// One request reads all three items. A transaction may commit between the reads
+    /// One request reads all four items. A transaction may commit between the reads
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation>):
     /// then their versions differ, and they are read again in a transaction, at twice the units.
     pub async fn full_course(&self, id: CourseId) -> Result<Option<FullCourse>, StoreError> {
-        let keys = || [keys::course(id), keys::questions(id), keys::registration_settings(id)];
+        let keys = || {
+            [
+                keys::course(id),
+                keys::questions(id),
+                keys::registration_settings(id),
+                keys::sessions(id),
+            ]
+        };
         let mut found = as_read(self.get_each(keys()).await?)?;
-        if found.as_ref().is_some_and(|(course, questions, settings)| {
+        if found.as_ref().is_some_and(|(course, questions, settings, sessions)| {
             course.questions_version != questions.version
                 || course.registration_version != settings.version
+                || course.sessions_version != sessions.version
         }) {
             found = as_read(self.snapshot(keys()).await?)?;
         }
@@ -97,30 +113,28 @@ impl Store {
         Ok(stored.unwrap_or_default().questions)
     }
 
-    /// The course `id` with the settings of its registrations, as of one moment, as [`full_course`](Self::full_course).
+    /// The course `id` with the settings of its registrations and its sessions, as of one moment, as [`full_course`](Self::full_course).
     pub async fn course_terms(&self, id: CourseId) -> Result<Option<CourseTerms>, StoreError> {
         let mut read = terms(self.get_each(keys_of_terms(id)).await?)?;
-        if read.as_ref().is_some_and(|(_, versions)| versions[0] != versions[1]) {
+        if read.as_ref().is_some_and(|(_, is_of_one_moment)| !is_of_one_moment) {
             read = terms(self.snapshot(keys_of_terms(id)).await?)?;
         }
         Ok(read.map(|(terms, _)| terms))
     }
 
     /// The courses with these `ids`, which are different, each as [`course_terms`](Self::course_terms); one request for each
-    /// fifty. Those that do not exist are left out.
+    /// 33. Those that do not exist are left out.
     pub async fn terms_of_courses(
         &self,
         ids: &[CourseId],
     ) -> Result<HashMap<CourseId, CourseTerms>, StoreError> {
         let mut all = HashMap::new();
-        for ids in ids.chunks(MAX_KEYS / 2) {
+        for ids in ids.chunks(MAX_KEYS / 3) {
             let keys: Vec<_> = ids.iter().copied().flat_map(keys_of_terms).collect();
             let mut items = self.get_all(&keys).await?.into_iter();
             for id in ids {
-                let found = match terms([items.next().flatten(), items.next().flatten()])? {
-                    Some((terms, [of_course, of_settings])) if of_course == of_settings => {
-                        Some(terms)
-                    }
+                let found = match terms(array::from_fn(|_| items.next().flatten()))? {
+                    Some((terms, true)) => Some(terms),
                     Some(_) => self.course_terms(*id).await?,
                     None => None,
                 };
@@ -134,8 +148,15 @@ impl Store {
 impl FullCourse {
     /// What decides about registrations, and the questions.
     pub fn into_terms(self) -> (CourseTerms, Vec<Question>) {
-        let Self { course, questions, settings } = self;
-        (CourseTerms { course, settings, required: required(&questions) }, questions)
+        let Self { course, questions, settings, sessions } = self;
+        (CourseTerms { course, settings, sessions, required: required(&questions) }, questions)
+    }
+}
+
+impl CourseTerms {
+    /// When and where it takes place.
+    pub fn schedule(&self) -> Schedule {
+        Schedule::new(&self.course.summary, &self.settings, &self.sessions.sessions)
     }
 }
 
@@ -145,40 +166,45 @@ pub(crate) fn stored_settings(item: Option<Item>) -> Result<RegistrationSettings
     Ok(stored.unwrap_or_default().settings)
 }
 
-fn keys_of_terms(id: CourseId) -> [Key; 2] {
-    [keys::course(id), keys::registration_settings(id)]
+fn keys_of_terms(id: CourseId) -> [Key; 3] {
+    [keys::course(id), keys::registration_settings(id), keys::sessions(id)]
 }
 
-/// The course, and the version of its settings that each of the two items has: they differ if they were read at two moments.
+/// The course, and whether all items are of one moment.
 fn terms(
-    [course, settings]: [Option<Item>; 2],
-) -> Result<Option<(CourseTerms, [u64; 2])>, StoreError> {
+    [course, settings, sessions]: [Option<Item>; 3],
+) -> Result<Option<(CourseTerms, bool)>, StoreError> {
     let StoredSettings { version, settings } = read(settings)?.unwrap_or_default();
+    let sessions: StoredSessions = read(sessions)?.unwrap_or_default();
     let course: Option<StoredCourse> = read(course)?;
-    Ok(course.map(|StoredCourse { course, required, registration_version, .. }| {
-        let terms = CourseTerms { course: course.into(), settings, required };
-        (terms, [registration_version, version])
+    Ok(course.map(|stored| {
+        let is_of_one_moment =
+            stored.registration_version == version && stored.sessions_version == sessions.version;
+        let StoredCourse { course, required, .. } = stored;
+        (CourseTerms { course: course.into(), settings, sessions, required }, is_of_one_moment)
     }))
 }
 
-impl From<(StoredCourse, StoredQuestions, StoredSettings)> for FullCourse {
-    fn from(
-        (course, questions, settings): (StoredCourse, StoredQuestions, StoredSettings),
-    ) -> Self {
+impl From<AsRead> for FullCourse {
+    fn from((course, questions, settings, sessions): AsRead) -> Self {
         Self {
             course: course.course.into(),
             questions: questions.questions,
             settings: settings.settings,
+            sessions,
         }
     }
 }
 
-type AsRead = Option<(StoredCourse, StoredQuestions, StoredSettings)>;
+type AsRead = (StoredCourse, StoredQuestions, StoredSettings, StoredSessions);
 
-fn as_read([course, questions, settings]: [Option<Item>; 3]) -> Result<AsRead, StoreError> {
+fn as_read(
+    [course, questions, settings, sessions]: [Option<Item>; 4],
+) -> Result<Option<AsRead>, StoreError> {
     let questions = read(questions)?.unwrap_or_default();
     let settings = read(settings)?.unwrap_or_default();
-    Ok(read(course)?.map(|course| (course, questions, settings)))
+    let sessions = read(sessions)?.unwrap_or_default();
+    Ok(read(course)?.map(|course| (course, questions, settings, sessions)))
 }
 
 impl Transaction {

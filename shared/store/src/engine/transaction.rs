@@ -52,6 +52,8 @@ pub enum Part {
     Course,
     /// A registration: it has changed since it was read.
     Registration,
+    /// The sessions of a course: one that is removed has marks, or they have changed since they were read.
+    Sessions,
     /// The seats of a course: none is free, somebody waits, or the settings have changed since they were read.
     Seats,
     /// The active registrations of a person: there are too many.

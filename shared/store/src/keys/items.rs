@@ -70,6 +70,12 @@ items! {
     "course" course(id: CourseId) Records "COURSE#{id}" "COURSE";
     "settings of a course's registrations" registration_settings(id: CourseId)
         Records "COURSE#{id}" "REGISTRATION";
+    "sessions of a course" sessions(id: CourseId) Records "COURSE#{id}" "SESSIONS";
+    // Not beside the course, because it is due for other work than the course.
+    "announcements of a course" announcements(id: CourseId)
+        Records "ANNOUNCEMENTS#{id}" "ANNOUNCEMENTS";
+    "attendance of a person" attendance(course: CourseId, user: UserId)
+        Records "ATTENDANCE#{course}" "USER#{user}";
     "seats of a course" seats(id: CourseId) Records "SEATS#{id}" "SEATS";
     "last number of a course's registrations" last_number(id: CourseId)
         Records "SEATS#{id}" "NUMBER";

@@ -180,7 +180,7 @@ impl Store {
         reader: Reader,
         now: Instant,
     ) -> Result<RegistrationView, StoreError> {
-        let FullRegistration { registration, answers, user, .. } = full;
+        let FullRegistration { registration, answers, user, marks, .. } = full;
         let questions = async {
             match questions {
                 Some(questions) => Ok(questions),
@@ -188,8 +188,17 @@ impl Store {
                 None => self.questions(registration.card.course_id).await,
             }
         };
-        let (position, files, questions) = tokio::try_join!(
+        // Those who may mark see who did.
+        let marks = async {
+            if !reader.is_writer {
+                return Ok(marks.of_own());
+            }
+            let erased = self.erased_of(marks.markers()).await?;
+            Ok(marks.by_those(|id| !erased.contains(&id)))
+        };
+        let (position, marks, files, questions) = tokio::try_join!(
             self.position(&registration.card),
+            marks,
             self.ready_files(answers.iter().filter_map(Answer::file)),
             questions
         )?;
@@ -197,6 +206,8 @@ impl Store {
             user: &user,
             course: &course.course.summary,
             settings: &course.settings,
+            sessions: &course.sessions.sessions,
+            marks: &marks,
             required: &course.required,
             files: &files,
             reader,

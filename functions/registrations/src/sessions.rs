@@ -1,0 +1,218 @@
+//! `PUT /registrations/{courseId}/sessions`: replaces the sessions of a course, and who may mark attendance. The dates of the
+//! course become those of its sessions.
+
+use std::collections::BTreeSet;
+
+use axum::extract::State;
+use common::{
+    ApiError, ApiResult, ErrorCode, FieldError, Fields, Input, InvalidValue, Message, Now, Path,
+    Permitted, course_rights::changeable, flag, input, integer, rights::WriteCourses, success,
+    text,
+};
+use domain::{
+    Constraint, CourseId, CourseSessionId, Hint, Instant, Line, Name, UserId,
+    attendance::{CourseSession, CourseSessionView, CourseSessions, MAX_MARKERS, MAX_SESSIONS},
+    audit::AuditedAction,
+    course::{Course, CourseSummary},
+    user::User,
+};
+use identity::random;
+use serde::Serialize;
+use store::{CourseTerms, Part, StoreError};
+
+use crate::Registrations;
+
+input! {
+    /// The longest texts fit also when each letter is escaped.
+    pub(crate) struct SessionsRequest: 524_288 {
+        sessions: Vec<SubmittedSession> = group(submitted_sessions),
+        /// `None` keeps those that are stored.
+        markers: Option<Vec<UserId>> = texts("markers", None, MAX_MARKERS),
+        /// The version of the course that the change is based on.
+        version: Option<u64> = optional("version", integer(0..=u64::MAX)),
+    }
+}
+
+#[derive(Clone)]
+struct SubmittedSession {
+    session_id: Option<CourseSessionId>,
+    title: Option<Line<200>>,
+    start_at: Instant,
+    end_at: Instant,
+    location: Option<Line<300>>,
+    trainers: Vec<Name>,
+    cancelled: bool,
+}
+
+impl SubmittedSession {
+    /// The session, with the id `new` if it has none.
+    fn with_id(self, new: CourseSessionId) -> CourseSession {
+        let Self { session_id, title, start_at, end_at, location, trainers, cancelled } = self;
+        let session_id = session_id.unwrap_or(new);
+        CourseSession { session_id, title, start_at, end_at, location, trainers, cancelled }
+    }
+}
+
+fn submitted_sessions(fields: &mut Fields) -> Option<Vec<SubmittedSession>> {
+    let sessions = fields.any_objects("sessions", MAX_SESSIONS, submitted_session)?;
+    let mut named = BTreeSet::new();
+    let repeated = sessions.iter().enumerate().find(|(_, session)| {
+        session.session_id.is_some_and(|session_id| !named.insert(session_id))
+    });
+    if let Some((place, _)) = repeated {
+        fields.reject(&format!("sessions[{place}].sessionID"), ErrorCode::FieldValue);
+        return None;
+    }
+    let placed = sessions.iter().cloned().map(|session| session.with_id(CourseSessionId::NONE));
+    if let Err(place) = CourseSessions::new(placed.collect()) {
+        fields.reject(&format!("sessions[{place}].startAt"), ErrorCode::SessionsOverlap);
+        return None;
+    }
+    Some(sessions)
+}
+
+fn submitted_session(fields: &mut Fields) -> Option<SubmittedSession> {
+    let session_id = fields.nullable("sessionID", text);
+    let title = fields.nullable("title", text);
+    let start_at = fields.required("startAt", text::<Instant>);
+    let end_at = fields.required("endAt", text::<Instant>);
+    let location = fields.nullable("location", text);
+    let trainers = fields.texts("trainers", None, CourseSession::MAX_TRAINERS);
+    let cancelled = fields.optional_or("cancelled", flag, false);
+    if let (Some(start), Some(end)) = (start_at, end_at) {
+        let (earliest, latest) =
+            (start.after(CourseSession::SHORTEST), start.after(CourseSession::LONGEST));
+        if !(earliest..=latest).contains(&end) {
+            let constraint = Constraint {
+                earliest: Some(earliest),
+                latest: Some(latest),
+                hint: Some(Hint::SessionEnd),
+                ..Constraint::format("date-time")
+            };
+            fields.reject("endAt", InvalidValue { code: ErrorCode::FieldValue, constraint });
+        }
+    }
+    Some(SubmittedSession {
+        session_id: session_id?,
+        title: title?,
+        start_at: start_at?,
+        end_at: end_at?,
+        location: location?,
+        trainers: trainers?.unwrap_or_default(),
+        cancelled: cancelled?,
+    })
+}
+
+#[derive(Serialize)]
+pub(crate) struct SessionsResponse {
+    sessions: Vec<CourseSessionView>,
+    markers: Vec<UserId>,
+    /// Of the course.
+    version: u64,
+}
+
+/// A session that has marks can be changed and cancelled, not removed. Without sessions the course keeps its dates.
+pub(crate) async fn replace(
+    State(registrations): State<Registrations>,
+    Now(now): Now,
+    writer: Permitted<WriteCourses>,
+    Path(id): Path<CourseId>,
+    Input(request): Input<SessionsRequest>,
+) -> ApiResult<SessionsResponse> {
+    let actor = &writer.person.user;
+    let replace = || async {
+        let before = registrations.course(id, &writer.person, changeable).await?;
+        let (sessions, markers) = registrations.checked_sessions(&request, &before, now).await?;
+        let summary = &before.course.summary;
+        if before.settings.cancelled_at.is_some() {
+            return Err(ErrorCode::CourseCancelled.into());
+        }
+        if request.version.is_some_and(|version| version != summary.version) {
+            return Err(ErrorCode::VersionConflict.into());
+        }
+        let course = dated(&before.course, &sessions, now);
+        let mut after = before.clone();
+        after.course = course;
+        after.sessions.sessions = sessions;
+        let (stored, sessions) = (&before.sessions, &after.sessions.sessions);
+        let mut tx = registrations.store.transaction();
+        tx.set_sessions(summary, &after.course, stored, sessions, &markers);
+        tx.reschedule(summary, &before.schedule(), &after.schedule(), now);
+        let was = (&stored.sessions, stored.markers.as_slice());
+        let audited = AuditedAction::of_sessions(summary, was, (sessions, &markers));
+        tx.record_audit(&audited.by(actor, random::id(now), now));
+        let version = after.course.summary.version;
+        let sessions = after.sessions.sessions.into_iter().map(CourseSessionView::from).collect();
+        Ok::<_, ApiError>((tx, SessionsResponse { sessions, markers, version }))
+    };
+    let has_marks = |part| (part == Part::Sessions).then(|| ErrorCode::SessionHasMarks.into());
+    success(Message::SessionsUpdated, registrations.store.update(replace, has_marks).await?)
+}
+
+/// The `course` with the dates of `sessions`, if there are any.
+fn dated(course: &Course, sessions: &CourseSessions, now: Instant) -> Course {
+    course.changed(now, |course| {
+        if let Some((start, end)) = sessions.dates() {
+            let content = &mut course.summary.content;
+            (content.start_at, content.end_at) = (Some(start), Some(end));
+        }
+    })
+}
+
+impl Registrations {
+    /// The sessions and markers that `request` makes of those of the course `before`.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND_MESSAGE` and `MARKER_INVALID_MESSAGE` of each that is wrong.
+    async fn checked_sessions(
+        &self,
+        request: &SessionsRequest,
+        before: &CourseTerms,
+        now: Instant,
+    ) -> Result<(CourseSessions, Vec<UserId>), ApiError> {
+        let stored = &before.sessions;
+        let mut errors = Vec::new();
+        for (place, session) in request.sessions.iter().enumerate() {
+            if session
+                .session_id
+                .is_some_and(|session_id| stored.sessions.get(session_id).is_none())
+            {
+                let field = format!("sessions[{place}].sessionID");
+                errors.push(FieldError::new(field, ErrorCode::SessionNotFound));
+            }
+        }
+        let markers = match &request.markers {
+            Some(markers) => {
+                for place in self.invalid_markers(markers, &before.course.summary).await? {
+                    let field = format!("markers[{place}]");
+                    errors.push(FieldError::new(field, ErrorCode::MarkerInvalid));
+                }
+                let mut seen = BTreeSet::new();
+                markers.iter().copied().filter(|marker| seen.insert(*marker)).collect()
+            }
+            None => stored.markers.clone(),
+        };
+        if !errors.is_empty() {
+            return Err(ApiError::fields(errors));
+        }
+        let sessions = request.sessions.iter().cloned();
+        let sessions =
+            sessions.map(|session| session.with_id(CourseSessionId::new(random::id(now))));
+        let sessions = CourseSessions::new(sessions.collect());
+        Ok((sessions.map_err(|_| ErrorCode::SessionsOverlap)?, markers))
+    }
+
+    /// The places of those of `markers` who may not mark the attendance of `course`.
+    async fn invalid_markers(
+        &self,
+        markers: &[UserId],
+        course: &CourseSummary,
+    ) -> Result<Vec<usize>, StoreError> {
+        let users = self.store.current_accounts(markers).await?;
+        let is_valid = |user: &User| course.is_marked_by(user);
+        let valid: BTreeSet<UserId> =
+            users.into_iter().filter(is_valid).map(|user| user.user_id).collect();
+        let places = markers.iter().enumerate().filter(|(_, marker)| !valid.contains(marker));
+        Ok(places.map(|(place, _)| place).collect())
+    }
+}

@@ -1,0 +1,134 @@
+//! The attendance of one person for one course: one item with their marks. Each write has the condition that the item is as it
+//! was read.
+
+use domain::{CourseId, UserId, attendance::Marks, registration::Registration, user::User};
+use serde::Deserialize;
+
+use crate::{
+    Part, Store, StoreError, Transaction,
+    accounts::users::unless_erased,
+    keys::{self, Key},
+    retry::Retries,
+    table::{MAX_KEYS, read},
+    write::Write,
+};
+
+/// The attendance of a person as it is stored.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct StoredMarks {
+    /// The marks.
+    pub marks: Marks,
+    /// Number of changes.
+    revision: u64,
+    /// Whether the registration is anonymous: then no mark follows.
+    #[serde(rename = "isErased")]
+    is_erased: bool,
+}
+
+/// A registered person, whose attendance can be marked.
+#[derive(Debug, Clone)]
+pub struct Attendee {
+    /// The registration, in any state.
+    pub registration: Registration,
+    /// The account.
+    pub user: User,
+    /// The attendance.
+    pub stored: StoredMarks,
+}
+
+impl Store {
+    /// The attendance of `users` for `course`, each with the registration and the account; `None` for those who have never
+    /// registered or are erased.
+    pub async fn attendees(
+        &self,
+        course: CourseId,
+        users: &[UserId],
+    ) -> Result<Vec<Option<Attendee>>, StoreError> {
+        let keys_of = |user: &UserId| {
+            [keys::registration(course, *user), keys::attendance(course, *user), keys::user(*user)]
+        };
+        let mut found = Vec::new();
+        for users in users.chunks(MAX_KEYS / 3) {
+            let keys: Vec<Key> = users.iter().flat_map(keys_of).collect();
+            let mut items = self.get_all(&keys).await?.into_iter();
+            while let (Some(registration), Some(stored), Some(user)) =
+                (items.next(), items.next(), items.next())
+            {
+                let stored: StoredMarks = read(stored)?.unwrap_or_default();
+                let registration: Option<Registration> = read(registration)?;
+                let registration = registration.filter(|_| !stored.is_erased);
+                let both = registration.zip(unless_erased(read(user)?));
+                found.push(both.map(|(registration, user)| Attendee {
+                    registration,
+                    user,
+                    stored,
+                }));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The marks of these people for these courses, at most 100, in that order.
+    pub async fn marks(
+        &self,
+        of: impl Iterator<Item = (CourseId, UserId)>,
+    ) -> Result<Vec<Marks>, StoreError> {
+        let keys: Vec<Key> = of.map(|(course, user)| keys::attendance(course, user)).collect();
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let items = self.get_all(&keys).await?.into_iter().map(read::<StoredMarks>);
+        items.map(|stored| Ok(stored?.unwrap_or_default().marks)).collect()
+    }
+
+    /// Stores the marks that `decide` makes of the attendance of `user` for `course`, and returns its other value. It may have
+    /// been read, as `first`; when it has changed since, it is read and decided again. A write whose answer is lost is decided
+    /// again, too: marks that were sent twice are stored once.
+    pub async fn update_marks<T, E: From<StoreError>>(
+        &self,
+        (course, user): (CourseId, UserId),
+        first: Option<Attendee>,
+        decide: impl Fn(Option<&Attendee>) -> Result<(Option<Marks>, T), E>,
+    ) -> Result<T, E> {
+        let mut retries = Retries::new();
+        let mut attendee = first;
+        loop {
+            let (marks, decided) = decide(attendee.as_ref())?;
+            let Some((marks, before)) = marks.zip(attendee.as_ref()) else {
+                return Ok(decided);
+            };
+            let outcome = self.apply(marks_update((course, user), &before.stored, &marks)).await;
+            let error = match outcome {
+                Ok(true) => return Ok(decided),
+                Ok(false) => StoreError::TransactionConflict,
+                Err(error) => error,
+            };
+            retries.pause(error).await?;
+            attendee = self.attendees(course, &[user]).await?.pop().flatten();
+        }
+    }
+}
+
+fn marks_update((course, user): (CourseId, UserId), before: &StoredMarks, marks: &Marks) -> Write {
+    let update = Write::at(&keys::attendance(course, user));
+    let update = match before.revision {
+        0 => update.when("attribute_not_exists(pk)"),
+        revision => update.when("revision = :before").number(":before", revision),
+    };
+    update
+        .expression("SET marks = :marks, revision = :after")
+        .value(":marks", marks)
+        .number(":after", before.revision + 1)
+}
+
+impl Transaction {
+    /// Deletes the marks of `user` for `course`, for good.
+    pub(super) fn clear_marks(&mut self, course: CourseId, user: UserId) {
+        let update = Write::at(&keys::attendance(course, user))
+            .expression("SET isErased = :true REMOVE marks ADD revision :one")
+            .value(":true", &true)
+            .number(":one", 1);
+        self.update(Part::Other, update);
+    }
+}
