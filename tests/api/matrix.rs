@@ -38,6 +38,14 @@ fn body(operation: &Operation) -> Value {
             json!({ "questions": [{ "language": "FR", "question": "?", "questionType": "FILE" }] })
         }
         "POST /registrations/{courseId}/cancel-course" => json!({ "reason": "?" }),
+        "PUT /registrations/{courseId}/sessions" => json!({ "sessions": [] }),
+        "POST /registrations/{courseId}/attendance" => json!({
+            "sentAt": "2026-11-21",
+            "marks": [{
+                "userID": domain::UserId::NONE, "sessionID": domain::CourseSessionId::NONE,
+                "status": "NONE", "version": 0,
+            }],
+        }),
         "POST /registrations/{courseId}/decisions" => {
             json!({ "decisions": [{ "userID": domain::UserId::NONE, "decision": "REJECT" }] })
         }
@@ -194,6 +202,18 @@ fn refused_by(call: &Call, caller: &Caller, other: &Other) -> Option<u16> {
         "read-registrations" => {
             let is_writer = caller.profile >= Profile::Trainer || has(Grant::CoursesWrite);
             if !is_writer || !caller.is_verified {
+                Some(403)
+            } else if of_committee(&[Grant::CoursesWrite]) {
+                None
+            } else {
+                Some(if of_committee(&[Grant::CoursesPublish]) { 403 } else { 404 })
+            }
+        }
+        // The caller is no marker of the draft.
+        "read-attendance" | "mark-attendance" => {
+            let is_stopped =
+                if call.access == "mark-attendance" { stopped } else { !caller.is_verified };
+            if is_stopped {
                 Some(403)
             } else if of_committee(&[Grant::CoursesWrite]) {
                 None
@@ -380,6 +400,7 @@ fn changed_by(state: State, call: &Call) -> Option<(u16, &'static str)> {
         "change-opt-outs",
         "decide-registration",
         "edit-user",
+        "mark-attendance",
         "register",
         "upload-files",
         "publish-course",

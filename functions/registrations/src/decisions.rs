@@ -1,6 +1,6 @@
 //! `POST /registrations/{courseId}/decisions`: approves and rejects registrations of one course.
 
-use std::time::Duration;
+use std::{str::FromStr, time::Duration};
 
 use axum::extract::State;
 use common::{
@@ -8,7 +8,7 @@ use common::{
     course_rights::writable, input, integer, rights::WriteCourses, success, text,
 };
 use domain::{
-    CourseId, UserId, ValueError,
+    Constrained, CourseId, UserId, ValueError,
     registration::{Reason, RegistrationState, Verdict},
 };
 use serde::Serialize;
@@ -37,16 +37,18 @@ struct Decision {
     version: Option<u64>,
 }
 
-/// Reads the id of a registered person.
-pub(crate) fn user_id(value: Value) -> Result<UserId, InvalidValue> {
+/// Reads an id, of which a blank one is missing.
+pub(crate) fn id<T: FromStr<Err = ValueError> + Constrained>(
+    value: Value,
+) -> Result<T, InvalidValue> {
     match value.as_str() {
-        Some(id) if domain::is_blank(id) => Err(InvalidValue::of::<UserId>(ValueError::Required)),
+        Some(id) if domain::is_blank(id) => Err(InvalidValue::of::<T>(ValueError::Required)),
         _ => text(value),
     }
 }
 
 fn decision(fields: &mut Fields) -> Option<Decision> {
-    let user_id = fields.required("userID", user_id);
+    let user_id = fields.required("userID", id);
     let verdict = fields.required("decision", text);
     let reason = fields.nullable("reason", text);
     let version = fields.optional("version", integer(0..=u64::MAX));

@@ -21,9 +21,10 @@ use domain::{
 use futures_util::{StreamExt, TryStreamExt, stream};
 use identity::random;
 use serde::Serialize;
+use serde_json::Value;
 use store::{Attendee, CourseTerms, StoreError, Transaction};
 
-use crate::{Registrations, decisions::user_id};
+use crate::{Registrations, decisions::id};
 
 /// Most marks of one request.
 const MAX_MARKS: usize = 100;
@@ -53,14 +54,14 @@ struct SubmittedMark {
 
 fn submitted_mark(fields: &mut Fields) -> Option<SubmittedMark> {
     let is_scan = fields.has("ticket");
-    let user_id = fields.required("userID", user_id);
-    let session_id = fields.required("sessionID", text);
+    let user_id = fields.required("userID", id);
+    let session_id = fields.required("sessionID", id);
     let status = fields.required("status", status);
     let ticket = fields.optional("ticket", ticket);
     let (mut at, mut version, mut minutes, mut note) =
         (Some(None), Some(0), Some(None), Some(None));
     if is_scan {
-        at = fields.required("at", text).map(Some);
+        at = present(fields, "at", text).map(Some);
         for field in ["version", "minutes", "note"] {
             if fields.has(field) {
                 fields.reject(field, ErrorCode::FieldValue);
@@ -71,7 +72,7 @@ fn submitted_mark(fields: &mut Fields) -> Option<SubmittedMark> {
             fields.reject("status", InvalidValue { code: ErrorCode::FieldValue, constraint });
         }
     } else {
-        version = fields.required("version", integer(0..=u64::MAX));
+        version = present(fields, "version", integer(0..=u64::MAX));
         minutes = fields.nullable("minutes", integer(1..=MAX_MINUTES));
         note = fields.nullable("note", text::<Line<200>>);
         if minutes.flatten().is_some() && status.flatten() != Some(AttendanceStatus::Present) {
@@ -87,11 +88,20 @@ fn submitted_mark(fields: &mut Fields) -> Option<SubmittedMark> {
     })
 }
 
+/// Reads a field that must be there, but is not required of every mark.
+fn present<T>(
+    fields: &mut Fields,
+    name: &str,
+    read: impl FnOnce(Value) -> Result<T, InvalidValue>,
+) -> Option<T> {
+    if fields.has(name) { fields.optional(name, read)? } else { fields.required(name, read) }
+}
+
 /// The minutes of the longest session.
 const MAX_MINUTES: u32 = (CourseSession::LONGEST.as_secs() / 60) as u32;
 
 /// A status; `None` for [`NONE`].
-fn status(value: serde_json::Value) -> Result<Option<AttendanceStatus>, InvalidValue> {
+fn status(value: Value) -> Result<Option<AttendanceStatus>, InvalidValue> {
     if value.as_str() == Some(NONE) {
         return Ok(None);
     }
@@ -103,7 +113,7 @@ fn status(value: serde_json::Value) -> Result<Option<AttendanceStatus>, InvalidV
 }
 
 /// Any text: a door reads codes that are no tickets, too.
-fn ticket(value: serde_json::Value) -> Result<String, InvalidValue> {
+fn ticket(value: Value) -> Result<String, InvalidValue> {
     value.as_str().map(str::to_owned).ok_or(ValueError::Type.into())
 }
 

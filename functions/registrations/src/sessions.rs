@@ -208,7 +208,9 @@ impl Registrations {
         markers: &[UserId],
         course: &CourseSummary,
     ) -> Result<Vec<usize>, StoreError> {
-        let users = self.store.current_accounts(markers).await?;
+        let different: BTreeSet<UserId> = markers.iter().copied().collect();
+        let different: Vec<UserId> = different.into_iter().collect();
+        let users = self.store.current_accounts(&different).await?;
         let is_valid = |user: &User| course.is_marked_by(user);
         let valid: BTreeSet<UserId> =
             users.into_iter().filter(is_valid).map(|user| user.user_id).collect();

@@ -7,8 +7,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
 use domain::{
-    BatchId, CourseId, Instant, Profile, QuestionId, UserId,
-    attendance::Ticket,
+    BatchId, CourseId, CourseSessionId, Instant, Line, Profile, QuestionId, UserId,
+    attendance::{AttendanceStatus, CourseSession, CourseSessions, Hand, Mark, Submitted, Ticket},
     batch::{Batch, Chunk, Entry},
     committee::Committee,
     course::Course,
@@ -30,7 +30,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 use storage::{Bucket, file_key, upload_key};
 use store::{
-    CommitOutcome, NewUser, Outbound, Reservation, SeatRule, Setup, Store, Transaction, chunk_pk,
+    Attendee, CommitOutcome, NewUser, Outbound, Reservation, SeatRule, Setup, Store, Transaction,
+    chunk_pk,
 };
 
 use self::records::{SEED, all};
@@ -61,6 +62,65 @@ struct RegistrationSeed {
     /// Those that differ from the defaults.
     settings: Map<String, Value>,
     people: Vec<Registered>,
+    #[serde(default)]
+    markers: Vec<UserId>,
+    #[serde(default)]
+    sessions: Vec<Held>,
+}
+
+/// A session of the course, of three hours.
+#[derive(Deserialize)]
+struct Held {
+    #[serde(rename = "sessionID")]
+    session_id: CourseSessionId,
+    title: Line<200>,
+    /// How many hours after now it starts.
+    hours: i64,
+    marks: Vec<Marked>,
+}
+
+/// A mark: a scan, this many minutes after the start, or a hand.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Marked {
+    #[serde(rename = "userID")]
+    user_id: UserId,
+    scanned_after: Option<i64>,
+    status: Option<AttendanceStatus>,
+    minutes: Option<u32>,
+    note: Option<Line<200>>,
+}
+
+impl Held {
+    fn session(&self, now: Instant) -> CourseSession {
+        let start_at = minutes_after(now, self.hours * 60);
+        CourseSession {
+            session_id: self.session_id,
+            title: Some(self.title.clone()),
+            start_at,
+            end_at: minutes_after(start_at, 180),
+            location: None,
+            trainers: Vec::new(),
+            cancelled: false,
+        }
+    }
+}
+
+impl Marked {
+    fn submitted(&self, start: Instant) -> Submitted {
+        let Self { status, minutes, note, .. } = self;
+        match self.scanned_after {
+            Some(minutes) => Submitted::Scan(Some(minutes_after(start, minutes))),
+            None => {
+                let hand = Hand { status: *status, minutes: *minutes, note: note.clone() };
+                Submitted::Hand { seen: 0, hand }
+            }
+        }
+    }
+}
+
+fn minutes_after(time: Instant, minutes: i64) -> Instant {
+    Instant::from_unix_milliseconds(time.unix_milliseconds() + minutes * 60_000)
 }
 
 /// A person who is registered.
@@ -250,9 +310,10 @@ async fn add_registrations(store: &Store, people: &[User], now: Instant) -> Resu
         let (settings, language) = (own.settings(now)?, &course.language);
         commit(store, |tx| tx.set_registration_settings(course, &full.settings, &settings, now))
             .await?;
-        for Registered { user_id, state, answers } in own.people {
+        for Registered { user_id, state, answers } in &own.people {
+            let (user_id, state) = (*user_id, *state);
             let Some(user) = people.iter().find(|user| user.user_id == user_id) else { continue };
-            let (answers, errors) = merged(questions, language, &[], &answers, Clearing::Any);
+            let (answers, errors) = merged(questions, language, &[], answers, Clearing::Any);
             if !errors.is_empty() {
                 return Err(LocalError::new(format!("{errors:?}")));
             }
@@ -266,6 +327,51 @@ async fn add_registrations(store: &Store, people: &[User], now: Instant) -> Resu
                 tx.set_answers(&registration, &answers, 0);
             })
             .await?;
+        }
+        if !own.sessions.is_empty() {
+            add_attendance(store, &own, now).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives the course of `own` its sessions, and people their marks.
+async fn add_attendance(
+    store: &Store,
+    own: &RegistrationSeed,
+    now: Instant,
+) -> Result<(), LocalError> {
+    let id = own.course_id;
+    let sessions = own.sessions.iter().map(|held| held.session(now)).collect();
+    let overlap = |_| LocalError::new("sessions of the demonstration data overlap");
+    let sessions = CourseSessions::new(sessions).map_err(overlap)?;
+    let Some(full) = store.full_course(id).await? else { return Ok(()) };
+    let (course, dates) = (&full.course, sessions.dates());
+    let after = course.changed(course.summary.updated_at, |course| {
+        let content = &mut course.summary.content;
+        (content.start_at, content.end_at) = dates.unzip();
+    });
+    let write = |tx: &mut Transaction| {
+        tx.set_sessions(&course.summary, &after, &full.sessions, &sessions, &own.markers);
+    };
+    commit(store, write).await?;
+    let Some(full) = store.full_course(id).await? else { return Ok(()) };
+    let marked = own.sessions.iter().filter(|held| !held.marks.is_empty());
+    let marked = marked.map(|held| held.session_id).collect();
+    commit(store, |tx| tx.mark_sessions(id, &full.sessions, &marked)).await?;
+    let by = full.course.summary.created_by;
+    for held in &own.sessions {
+        let session = held.session(now);
+        for mark in &held.marks {
+            let submitted = mark.submitted(session.start_at);
+            let attendee = store.attendees(id, &[mark.user_id]).await?.pop().flatten();
+            let decide = |attendee: Option<&Attendee>| {
+                let mut marks = attendee.map(|one| one.stored.marks.clone()).unwrap_or_default();
+                let (_, merged) = Mark::merged(None, &submitted, by, session.end_at.min(now));
+                marks.0.extend(merged.map(|merged| (held.session_id, merged)));
+                Ok::<_, LocalError>((Some(marks), ()))
+            };
+            store.update_marks((id, mark.user_id), attendee, decide).await?;
         }
     }
     Ok(())

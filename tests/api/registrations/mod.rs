@@ -1,4 +1,6 @@
+mod announcements;
 mod approve;
+mod attendance;
 mod audit;
 mod availability;
 mod cancel;
@@ -16,6 +18,7 @@ mod races;
 mod registration;
 mod reject;
 mod retention;
+mod sessions;
 mod settings;
 
 use common::Message;
@@ -130,6 +133,7 @@ impl Course {
 }
 
 pub(crate) const DAY: std::time::Duration = std::time::Duration::from_secs(86_400);
+pub(crate) const HOUR: std::time::Duration = std::time::Duration::from_secs(3600);
 
 /// Settings by which people register without a decision.
 pub(crate) fn automatic(capacity: u32, waitlist_limit: u32) -> Value {

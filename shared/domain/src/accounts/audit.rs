@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     CommitteeId, E164, Instant, UserId,
-    attendance::CourseSessions,
+    attendance::{CourseSessionView, CourseSessions},
     batch::Batch,
     committee::Committee,
     course::{Course, CourseState, CourseSummary},
@@ -309,10 +309,11 @@ impl AuditedAction {
     ) -> Self {
         #[derive(Serialize)]
         struct Planned<'a> {
-            sessions: &'a CourseSessions,
+            sessions: Vec<CourseSessionView>,
             markers: &'a [UserId],
         }
         let planned = |(sessions, markers): (&CourseSessions, &[UserId])| {
+            let sessions = sessions.iter().cloned().map(CourseSessionView::from).collect();
             values_of(&Planned { sessions, markers })
         };
         let (before, after) = (planned(before), planned(after));

@@ -63,9 +63,6 @@ impl Store {
     /// The accounts of `ids`, at most 100 different ones, without erased ones.
     pub async fn current_accounts(&self, ids: &[UserId]) -> Result<Vec<User>, StoreError> {
         let keys: Vec<Key> = ids.iter().map(|id| keys::user(*id)).collect();
-        if keys.is_empty() {
-            return Ok(Vec::new());
-        }
         let items = self.get_all(&keys).await?.into_iter();
         let users = items.map(|item| Ok(unless_erased(read(item)?)));
         Ok(users.collect::<Result<Vec<_>, StoreError>>()?.into_iter().flatten().collect())

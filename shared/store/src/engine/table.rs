@@ -245,6 +245,10 @@ impl Store {
         keys: &[Key],
         consistency: Consistency,
     ) -> Result<Vec<Option<Item>>, StoreError> {
+        // DynamoDB refuses a request for no item.
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut wanted = HashMap::new();
         for table in [Table::Records, Table::Transient] {
             let keys: Vec<Item> =

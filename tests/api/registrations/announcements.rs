@@ -1,0 +1,239 @@
+//! Reminders, and mails about changed dates.
+
+use std::time::Duration;
+
+use common::Message;
+use domain::Instant;
+use serde_json::{Value, json};
+use tests::Person;
+
+use super::{Course, DAY, HOUR, automatic, subjects};
+
+const REMINDER: &str = "Rappel de votre cours";
+const CHANGED: &str = "Votre cours a changé";
+const MINUTE: Duration = Duration::from_secs(60);
+
+impl Course {
+    /// Goes on to `time`, and does what is due then.
+    async fn at(&self, time: Instant) {
+        let clock = self.world.clock();
+        clock.advance(time.since(clock.now()));
+        self.world.deliver().await;
+        self.world.sweep().await;
+        self.world.deliver().await;
+        self.world.sweep().await;
+    }
+
+    /// How many mails with this subject `person` has.
+    async fn told(&self, person: &Person, subject: &str) -> usize {
+        let subjects = subjects(&self.world, person).await;
+        subjects.iter().filter(|one| *one == subject).count()
+    }
+
+    async fn newest_mail(&self, person: &Person) -> Value {
+        self.world.mails(person.user().email.as_str()).await[0].clone()
+    }
+
+    /// A course with a session of two hours on each of two days, the first of which starts in ten days.
+    async fn with_days(settings: Value) -> (Self, Vec<Value>) {
+        let course = Self::with(settings).await;
+        let start = course.world.clock().now().after(DAY * 10);
+        let session = |start: Instant| json!({ "startAt": start, "endAt": start.after(HOUR * 2), "location": "Salle 2" });
+        let planned = course.plan(json!([session(start), session(start.after(DAY))])).await;
+        let planned = planned.expect_success(Message::SessionsUpdated);
+        (course, planned["sessions"].as_array().unwrap().clone())
+    }
+
+    async fn move_to(&mut self, sessions: &[Value]) {
+        self.trainer = self.world.signed_in(self.trainer.user().clone()).await;
+        self.plan(json!(sessions)).await.expect_success(Message::SessionsUpdated);
+    }
+}
+
+fn time(value: &Value) -> Instant {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+fn shifted(session: &Value, by: Duration) -> Value {
+    let mut session = session.clone();
+    for field in ["startAt", "endAt"] {
+        session[field] = json!(time(&session[field]).after(by));
+    }
+    session
+}
+
+#[tokio::test]
+async fn reminder_comes_once_before_each_day_to_who_was_confirmed() {
+    let mut settings = automatic(2, 5);
+    settings["joinInfo"] = json!("Apportez un carnet.");
+    let (course, sessions) = Course::with_days(settings).await;
+    let (member, registration) = course.registered().await;
+    let (gone, _) = course.registered().await;
+    let (waiting, _) = course.registered().await;
+    gone.post(&format!("{}/cancel", course.path_of(&gone)), json!({})).await.expect_ok();
+    course.world.deliver().await;
+    let first = time(&sessions[0]["startAt"]);
+    course.at(first.before(DAY + MINUTE)).await;
+    assert_eq!(course.told(&member, REMINDER).await, 0);
+    course.at(first.before(DAY)).await;
+    // Who came later was told of the dates when they were confirmed.
+    let late = course.world.clock().now();
+    course.at(late.after(MINUTE)).await;
+    let expected = [(&member, 1), (&gone, 0), (&waiting, 1)];
+    for (person, count) in expected {
+        assert_eq!(course.told(person, REMINDER).await, count);
+    }
+    let mail = course.newest_mail(&member).await;
+    let text = mail["text"].as_str().unwrap();
+    let ticket = registration["ticket"].as_str().unwrap();
+    let ticket = format!("{}-{}", &ticket[..5], &ticket[5..]);
+    for part in ["Salle 2", "Apportez un carnet.", &ticket, "heure de Tunis", "Séance"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    course.at(first).await;
+    assert_eq!(course.told(&member, REMINDER).await, 2, "that of the second day");
+}
+
+#[tokio::test]
+async fn moved_day_is_reminded_again_and_the_old_reminder_dropped() {
+    let (mut course, mut sessions) = Course::with_days(automatic(5, 0)).await;
+    let (member, _) = course.registered().await;
+    let first = time(&sessions[0]["startAt"]);
+    course.at(first.before(DAY)).await;
+    assert_eq!(course.told(&member, REMINDER).await, 1);
+    // Another room is no other day.
+    sessions[0]["location"] = json!("Salle 3");
+    course.move_to(&sessions).await;
+    course.at(first.before(DAY).after(MINUTE * 20)).await;
+    assert_eq!((course.told(&member, REMINDER).await, course.told(&member, CHANGED).await), (1, 1));
+    sessions[0] = shifted(&sessions[0], HOUR * 3);
+    course.move_to(&sessions).await;
+    course.at(first.before(DAY).after(HOUR * 3)).await;
+    assert_eq!(course.told(&member, REMINDER).await, 2);
+}
+
+#[tokio::test]
+async fn change_is_told_a_quarter_of_an_hour_after_the_last_one() {
+    let (mut course, mut sessions) = Course::with_days(automatic(5, 0)).await;
+    // That it has sessions now is told to nobody.
+    course.at(course.world.clock().now().after(MINUTE * 20)).await;
+    let (member, _) = course.registered().await;
+    let begun = course.world.clock().now();
+    let original = sessions.clone();
+    sessions[0] = shifted(&sessions[0], HOUR);
+    course.move_to(&sessions).await;
+    course.at(begun.after(MINUTE * 10)).await;
+    sessions[1]["cancelled"] = json!(true);
+    course.move_to(&sessions).await;
+    let (newcomer, _) = course.registered().await;
+    course.at(begun.after(MINUTE * 20)).await;
+    assert_eq!(course.told(&member, CHANGED).await, 0);
+    course.at(begun.after(MINUTE * 26)).await;
+    assert_eq!(
+        (course.told(&member, CHANGED).await, course.told(&newcomer, CHANGED).await),
+        (1, 0)
+    );
+    let mail = course.newest_mail(&member).await;
+    let text = mail["text"].as_str().unwrap();
+    assert_eq!(text.matches("- Avant").count(), 2, "{text}");
+    assert!(text.contains("annulée") && text.contains("heure de Tunis"), "{text}");
+    let attached = mail.to_string();
+    assert!(
+        attached.contains("STATUS:CANCELLED") && attached.contains("BEGIN:VEVENT"),
+        "{attached}"
+    );
+    // What was undone is not told.
+    course.move_to(&original).await;
+    course.move_to(&sessions).await;
+    course.at(begun.after(HOUR)).await;
+    assert_eq!(course.told(&member, CHANGED).await, 1);
+    // A title is no date.
+    sessions[0]["title"] = json!("Protéger");
+    course.move_to(&sessions).await;
+    course.at(begun.after(HOUR * 2)).await;
+    assert_eq!(course.told(&member, CHANGED).await, 1);
+}
+
+#[tokio::test]
+async fn course_without_sessions_has_one_reminder_and_tells_its_changes() {
+    let mut settings = automatic(5, 0);
+    settings["reminderHours"] = json!(48);
+    let mut course = Course::with(settings.clone()).await;
+    let (member, _) = course.registered().await;
+    let now = course.world.clock().now();
+    let start = now.after(DAY * 10);
+    settings["joinInfo"] = json!("https://example.org/salle");
+    course.set(settings.clone()).await.expect_ok();
+    course.at(now.after(MINUTE * 16)).await;
+    assert_eq!(course.told(&member, CHANGED).await, 1);
+    let mail = course.newest_mail(&member).await;
+    assert!(mail["text"].as_str().unwrap().contains("https://example.org/salle"));
+    let path = format!("/courses/{}", course.id);
+    course.trainer = course.world.signed_in(course.trainer.user().clone()).await;
+    let mut content = course.trainer.get(&path).await.expect_ok()["course"].clone();
+    content["city"] = json!("Gafsa");
+    content.as_object_mut().unwrap().remove("version");
+    course.trainer.put(&path, content.clone()).await.expect_ok();
+    // The title alone tells nobody.
+    course.at(now.after(MINUTE * 40)).await;
+    assert_eq!(course.told(&member, CHANGED).await, 2);
+    content["courseTitle"] = json!("Secours");
+    course.trainer.put(&path, content).await.expect_ok();
+    course.at(start.before(DAY * 2)).await;
+    assert_eq!(course.told(&member, CHANGED).await, 2);
+    let all = subjects(&course.world, &member).await;
+    assert!(all[0].starts_with(REMINDER), "{all:?}");
+}
+
+#[tokio::test]
+async fn setting_of_reminders_moves_what_is_still_to_come() {
+    let mut settings = automatic(5, 0);
+    settings["reminderHours"] = Value::Null;
+    let (mut course, sessions) = Course::with_days(settings.clone()).await;
+    let (member, _) = course.registered().await;
+    let first = time(&sessions[0]["startAt"]);
+    course.at(first.before(HOUR * 3)).await;
+    assert_eq!(course.told(&member, REMINDER).await, 0);
+    settings["reminderHours"] = json!(2);
+    course.trainer = course.world.signed_in(course.trainer.user().clone()).await;
+    let set = course.set(settings.clone()).await.expect_ok();
+    assert_eq!(set["registration"]["reminderHours"], 2);
+    course.at(first.before(HOUR * 2)).await;
+    assert_eq!(course.told(&member, REMINDER).await, 1);
+    settings["reminderHours"] = json!(169);
+    let refused = course.set(settings).await;
+    refused.expect_field_error("reminderHours", common::ErrorCode::FieldValue);
+}
+
+#[tokio::test]
+async fn announcement_is_dropped_for_who_left_and_for_a_course_that_is_off() {
+    let (mut course, mut sessions) = Course::with_days(automatic(5, 0)).await;
+    let (member, _) = course.registered().await;
+    let (leaver, _) = course.registered().await;
+    let (again, _) = course.registered().await;
+    let first = time(&sessions[0]["startAt"]);
+    let world = course.world.clone();
+    world.clock().advance(first.before(DAY).since(world.clock().now()));
+    // The walk has queued the messages, none of which has been sent.
+    course.world.cloud().settle();
+    let event = serde_json::from_value(json!({ "source": "aws.scheduler" })).unwrap();
+    course.world.consumers().worker.clone().answer(event).await.unwrap();
+    for person in [&leaver, &again] {
+        let person = course.world.signed_in(person.user().clone()).await;
+        person.post(&format!("{}/cancel", course.path_of(&person)), json!({})).await.expect_ok();
+    }
+    let person = course.world.signed_in(again.user().clone()).await;
+    course.register(&person).await.expect_created();
+    course.world.deliver().await;
+    course.world.sweep().await;
+    for (person, count) in [(&member, 1), (&leaver, 0), (&again, 0)] {
+        assert_eq!(course.told(person, REMINDER).await, count);
+    }
+    // A cancelled course tells its cancellation alone.
+    sessions[1] = shifted(&sessions[1], HOUR);
+    course.move_to(&sessions).await;
+    let reason = json!({ "reason": "Salle fermée" });
+    course.trainer.post(&course.path("/cancel-course"), reason).await.expect_ok();
+    course.at(world.clock().now().after(HOUR)).await;
+    assert_eq!(course.told(&member, CHANGED).await, 0);
+}
