@@ -159,7 +159,7 @@ fn mistakes(schema: &Schema, is_required: bool) -> Vec<(&'static str, Option<Val
             general("blank", Some(json!("  ")), REQUIRED);
         }
     }
-    if length("minItems").is_some() {
+    if length("minItems").is_some_and(|min| min > 0) {
         general("empty", Some(json!([])), REQUIRED);
     }
     let mut broken =
