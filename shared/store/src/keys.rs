@@ -68,6 +68,9 @@
 //! | `SEATS#<course>` | a change of state of a registration, in a transaction: 2 units | some 80 transactions of one course, one after the other: they conflict here. The worker moves 24 people in one. Sixteen items with a share of the seats each would take sixteen times as many |
 //! | the same, number | `POST /registrations/{courseId}`: 1 unit, outside the transaction | 1,000 registrations for one course |
 //! | `COURSE#<id>#REGISTRATIONS#<state>` | page: 20 × 0.6 KB = 12 KB: 1.5 units | 2,000 pages of one course and state |
+//! | `ATTENDANCE#<course>` | a mark: an item of one person, 1 KB with ten marks: 1 unit; 6 units with sixty | 1,000 marks of one course, 160 with sixty sessions |
+//! | the same | page of 100 people: 100 × 1 unit, strongly consistent | 30 pages of one course |
+//! | `ANNOUNCEMENTS#<course>` | a change of dates, in a transaction, or a step of an announcement: 2 to 12 units | 80 changes of one course |
 //! | `PLACE#<committee>` | 25 messages of a batch: 1 unit, 2 when none of the committee waits | 500 chunks, 12,500 messages of one committee |
 //! | `BREAKER#<sha-256>` | request to cPanel: 1 read unit | 3,000 requests, more than the panel serves |
 //! | `AUDIT#<committee>` | audited action in a transaction: 2 units | 500 actions in one committee |
@@ -125,6 +128,12 @@
 //! | lists in the indexes | stale: an entry comes, changes or goes late | positions are sort keys: a page repeats and skips no entry that stays | `committees/list.rs::pages_neither_repeat_nor_skip_items` |
 //! | lists of courses, merged | stale: a course that moves is in two lists, or in none | of two one is shown; the next read has it | `courses/committee.rs::list_is_sorted_by_last_change_and_pages_are_complete` |
 //! | lists of the catalogue, merged | stale: a course comes, moves to another length or goes late | a position is a start and an id: no course that stays is repeated or skipped; what was cancelled is left out by its settings | `catalogue/races.rs::catalogue_read_during_changes_has_all_courses_that_stay` |
+//! | sessions beside the course, in a batch | a transaction between the reads | their versions differ: they are read again in a transaction | `registrations/sessions.rs::sessions_are_replaced_by_a_change_that_overtakes_another` |
+//! | first mark of a session | the session is removed since it was read | the session is recorded as marked before, under the version of the sessions; one that is marked is not removed | `registrations/attendance.rs::session_removed_while_its_first_mark_arrives_has_no_mark` |
+//! | attendance of a person | changed since it was read; lost response | its revision is a condition; it is read and merged again, and a mark that was sent twice is stored once | `registrations/attendance.rs::four_phones_leave_one_merged_mark_for_each_person_and_session` |
+//! | the same | the account is erased since it was read | the erasure raises the revision, and no mark follows it | `registrations/attendance.rs::marks_of_an_erased_person_go_and_none_follows` |
+//! | announcements of a course | a process is killed, a step is repeated, the dates change meanwhile | the ids of messages follow from what they announce; the count of changes is a condition of every step | `registrations/announcements.rs::reminders_of_a_worker_killed_anywhere_come_once_to_everybody` |
+//! | confirmed people of a course, in the index | stale: who was confirmed a moment ago comes late | they were told of the dates when they were confirmed | `registrations/announcements.rs::reminder_comes_once_before_each_day_to_who_was_confirmed` |
 //! | `AUDIT`, merged | stale: the latest entries come late in one shard | entries never change; the next read has them | `users/audit.rs::pages_of_all_committees_have_every_entry_once_in_order` |
 //! | messages of a committee, merged | stale: the latest come late, in one shard | a position is an id: no entry that stays is repeated or skipped | `sms/list.rs::committee_pages_repeat_and_skip_nothing_while_messages_are_sent` |
 //! | courses found by words | stale: entries of former titles | the course itself decides whether it is shown | `courses/search_all.rs::changed_course_is_found_by_its_new_words_only` |

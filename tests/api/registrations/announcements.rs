@@ -1,11 +1,11 @@
 //! Reminders, and mails about changed dates.
 
-use std::time::Duration;
+use std::{task::Poll, time::Duration};
 
 use common::Message;
 use domain::Instant;
 use serde_json::{Value, json};
-use tests::Person;
+use tests::{Person, World};
 
 use super::{Course, DAY, HOUR, automatic, subjects};
 
@@ -36,12 +36,16 @@ impl Course {
 
     /// A course with a session of two hours on each of two days, the first of which starts in ten days.
     async fn with_days(settings: Value) -> (Self, Vec<Value>) {
-        let course = Self::with(settings).await;
-        let start = course.world.clock().now().after(DAY * 10);
+        Self::with(settings).await.planned().await
+    }
+
+    /// The same with these sessions.
+    async fn planned(self) -> (Self, Vec<Value>) {
+        let start = self.world.clock().now().after(DAY * 10);
         let session = |start: Instant| json!({ "startAt": start, "endAt": start.after(HOUR * 2), "location": "Salle 2" });
-        let planned = course.plan(json!([session(start), session(start.after(DAY))])).await;
+        let planned = self.plan(json!([session(start), session(start.after(DAY))])).await;
         let planned = planned.expect_success(Message::SessionsUpdated);
-        (course, planned["sessions"].as_array().unwrap().clone())
+        (self, planned["sessions"].as_array().unwrap().clone())
     }
 
     async fn move_to(&mut self, sessions: &[Value]) {
@@ -236,4 +240,56 @@ async fn announcement_is_dropped_for_who_left_and_for_a_course_that_is_off() {
     course.trainer.post(&course.path("/cancel-course"), reason).await.expect_ok();
     course.at(world.clock().now().after(HOUR)).await;
     assert_eq!(course.told(&member, CHANGED).await, 0);
+}
+
+/// People who are reminded, and how often their course is moved.
+const PEOPLE: usize = 40;
+const MOVES: u32 = 5;
+
+/// Polls `work` up to `polls` times, and drops it there: a process that is killed between two requests to the store.
+async fn killed(work: impl Future, polls: usize) {
+    let mut work = Box::pin(work);
+    for _ in 0..polls {
+        let is_over =
+            std::future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context).is_ready()));
+        if is_over.await {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn reminders_of_a_worker_killed_anywhere_come_once_to_everybody() {
+    let settings = [("RATE_LIMIT", "100000"), ("MAIL_RATE_PER_SECOND", "100000")];
+    let course = Course::in_world(World::with(&settings).await, automatic(10_000, 0)).await;
+    let (mut course, mut sessions) = course.planned().await;
+    let mut people = Vec::new();
+    for _ in 0..PEOPLE {
+        people.push(course.registered().await.0);
+    }
+    let mut expected = vec![0; PEOPLE];
+    for round in 0..MOVES {
+        if round > 0 {
+            sessions = sessions.iter().map(|session| shifted(session, DAY * 3)).collect();
+            course.move_to(&sessions).await;
+        }
+        // One person leaves in each round, before anybody is reminded.
+        let leaver = course.world.signed_in(people[round as usize].user().clone()).await;
+        let cancel = format!("{}/cancel", course.path_of(&leaver));
+        leaver.post(&cancel, json!({})).await.expect_ok();
+        expected.iter_mut().skip(round as usize + 1).for_each(|count| *count += 1);
+        let due = time(&sessions[0]["startAt"]).before(DAY);
+        course.world.clock().advance(due.since(course.world.clock().now()));
+        course.world.cloud().settle();
+        for kill in 0..12 {
+            let event = serde_json::from_value(json!({ "source": "aws.scheduler" })).unwrap();
+            let work = course.world.consumers().worker.clone().answer(event);
+            killed(work, 37 * (kill + 1) * (round as usize + 2)).await;
+        }
+        course.at(due.after(MINUTE)).await;
+    }
+    for (person, expected) in people.iter().zip(expected) {
+        assert_eq!(course.told(person, REMINDER).await, expected);
+    }
 }

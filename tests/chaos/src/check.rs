@@ -107,6 +107,7 @@ impl<'a> State<'a> {
         self.free_seats(all.of("no inactive person keeps a free seat from others"));
         self.places(all.of("no mail names a place on a waiting list that was never true"));
         self.expiries(all.of("no registration expires under dates that do not hold"));
+        self.marks(all.of("each mark of attendance is the merge of those that were sent"));
         self.searches(all.of("search finds the published courses, and no others")).await;
         self.files(all.of("uploaded files are complete, and no others exist")).await;
         self.usage(all.of("the used bytes of files add up"));

@@ -11,6 +11,7 @@
 )]
 
 mod accounts;
+mod attendance;
 mod check;
 mod client;
 mod content;

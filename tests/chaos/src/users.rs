@@ -18,6 +18,7 @@ use tokio::time::sleep;
 
 use crate::{
     accounts::Account,
+    attendance::{self, Held, Sent},
     client::{Call, Client, Expected, Outcome, Response, Service},
     content::{Batch, Course, StoredFile},
     seats::{self, Seat},
@@ -42,6 +43,9 @@ pub(crate) struct VirtualUser {
     pub(crate) courses: Vec<Course>,
     pub(crate) files: Vec<StoredFile>,
     pub(crate) seats: Vec<Seat>,
+    /// The course whose attendance they mark; `None` of members.
+    pub(crate) held: Option<Held>,
+    pub(crate) marks: Vec<Sent>,
     /// Text messages; a single one is a batch of one.
     pub(crate) batches: Vec<Batch>,
     /// Numbers, and whether they are on the opt-out list.
@@ -103,6 +107,8 @@ pub(crate) async fn all(world: &World, service: &Arc<Service>, seed: u64) -> Vec
             courses: Vec::new(),
             files: Vec::new(),
             seats: seats.clone(),
+            held: None,
+            marks: Vec::new(),
             batches: Vec::new(),
             opt_outs: opt_outs.collect(),
             opt_outs_changed: Instant::now(),
@@ -119,6 +125,14 @@ pub(crate) async fn all(world: &World, service: &Arc<Service>, seed: u64) -> Vec
             words: 0,
         });
     }
+    let first = committees[0].to_string();
+    let mut phones: Vec<&mut VirtualUser> = users
+        .iter_mut()
+        .filter(|user| user.committee == first && user.profile == Profile::Trainer)
+        .collect();
+    let markers = phones.iter().map(|user| user.people[0].id.as_str()).collect();
+    let held = attendance::held(world, markers).await;
+    phones.iter_mut().for_each(|user| user.held = Some(held.clone()));
     users
 }
 
@@ -144,6 +158,7 @@ impl VirtualUser {
                 (_, 0..4) => self.rename(0, &token).await,
                 (_, 4..6) => self.change_password(0, &token).await,
                 (_, 6..8) if tokens.len() > 3 => self.sign_out(0, &token).await,
+                (Profile::Trainer, 10..20) if self.held.is_some() => self.mark_attendance().await,
                 (_, 6..14) | (Profile::SuperAdmin, 26..35) => self.use_seats().await,
                 (Profile::SuperAdmin, 14..26) => self.change_start().await,
                 (_, 14..20) => self.read_something().await,
