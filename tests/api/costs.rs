@@ -125,11 +125,12 @@ async fn registrations(world: &World, calls: &mut Calls) {
 /// Permissions that are never used: without `s3:ListBucket`, S3 answers 403 instead of 404 for a missing object.
 /// Some keys that the worker writes are those of tests of their own: erasures, promotions and stops of mails; that of the hook
 /// of deployments is seen in `tests/template`.
-const UNCALLED_PERMISSIONS: [(&str, &str, &str); 13] = [
+const UNCALLED_PERMISSIONS: [(&str, &str, &str); 14] = [
     ("files", "s3:ListBucket", ""),
     ("pretraffic", "dynamodb:UpdateItem", "transient"),
     ("pretraffic", "dynamodb:LeadingKeys", "RELEASE#*"),
     ("worker", "s3:ListBucket", ""),
+    ("worker", "dynamodb:LeadingKeys", "ATTENDANCE#*"),
     ("worker", "dynamodb:LeadingKeys", "AUDIT#*"),
     ("worker", "dynamodb:LeadingKeys", "BATCH#*"),
     ("worker", "dynamodb:LeadingKeys", "COMMITTEE#*"),

@@ -113,7 +113,8 @@ async fn publications_write_the_documented_units() {
             ("records", "COMMITTEE#", 0.0),
             ("overview", "PUBLISHED", 1.0),
             ("catalogue", "CATALOGUE#", 1.0),
-            ("due", "COURSES", 1.0),
+            // The course, and its announcements.
+            ("due", "COURSES", 2.0),
             ("listing", "AUDIT#", 1.0),
         ],
     );

@@ -88,7 +88,7 @@
 //! | the same | page: 20 × 0.5 KB = 10 KB in all, at least 0.5 units of each shard | 1,500 to 6,000 pages of one committee |
 //! | `COMMITTEE#<id>#BATCHES` in `overview` | a batch is accepted: 1 unit | 1,000 batches of one committee, as many as its quota serves |
 //! | `MAILS` in `due` | a mail of many is queued: 1 unit; taken by a sweep, claimed and sent, at the rate: 5 units | 900 mails queued beside 20 that are sent |
-//! | other lists in `due` | a chunk, course, file, account or user is added and removed: 2 units | 500 of each, in the whole service |
+//! | other lists in `due` | a chunk, course, file, account or user is added and removed: 2 units; a publication adds its course and its announcements | 500 of each, in the whole service, 250 publications |
 //!
 //! An on-demand table starts at 4,000 write and 12,000 read units per second and doubles as needed; the service
 //! as a whole supports the sum of these until one of the partitions above is hot.
