@@ -121,6 +121,16 @@ choice! {
     }
 }
 
+choice! {
+    /// What an export contains.
+    ExportContent {
+        /// All about the registrations.
+        Registrations "REGISTRATIONS"
+        /// A list for the people to sign.
+        Sheet "SHEET"
+    }
+}
+
 codes! {
     /// Who moved a registration to another state.
     Party {

@@ -2,6 +2,7 @@
 
 use std::{ops::Deref, time::Duration};
 
+use jiff::civil::{DateTime, time};
 use serde::{Deserialize, Serialize};
 
 use crate::{CourseSessionId, Instant, Line, Name, Zone};
@@ -37,11 +38,25 @@ impl CourseSession {
     pub const LONGEST: Duration = Duration::from_secs(12 * 3600);
     /// Most trainers.
     pub const MAX_TRAINERS: usize = 5;
+    /// A longer one is of two half days, if it begins before 13:00 and ends after it.
+    const LONGEST_HALF_DAY: Duration = Duration::from_secs(5 * 3600);
 
     /// The whole minutes from start to end.
     pub fn minutes(&self) -> u32 {
         let minutes = self.end_at.since(self.start_at).as_secs() / 60;
         minutes.try_into().unwrap_or(u32::MAX)
+    }
+
+    /// The starts and ends of its half days, which are one or two, in local time.
+    pub fn half_days(&self, zone: &Zone) -> Vec<(DateTime, DateTime)> {
+        let (start, end) = (zone.local(self.start_at), zone.local(self.end_at));
+        let noon = start.date().to_datetime(time(13, 0, 0, 0));
+        let is_long = self.end_at.since(self.start_at) > Self::LONGEST_HALF_DAY;
+        if is_long && start < noon && noon < end {
+            vec![(start, noon), (noon, end)]
+        } else {
+            vec![(start, end)]
+        }
     }
 
     /// Whether attendance can be marked at `now`: from its local day on, until `time` after `course_end`.

@@ -161,6 +161,32 @@ fn sessions_follow_their_starts_and_do_not_overlap() {
 }
 
 #[test]
+fn session_is_two_half_days_if_it_is_long_and_has_13_00_within() {
+    let zone: Zone = "Africa/Tunis".parse().unwrap();
+    let half_days = |start: &str, end: &str| {
+        let instant = |time: &str| format!("{time}+01:00").parse().unwrap();
+        let session =
+            CourseSession { start_at: instant(start), end_at: instant(end), ..session(1, 0, 1) };
+        let half_days = session.half_days(&zone).into_iter();
+        half_days.map(|(start, end)| format!("{start} {end}")).collect::<Vec<_>>()
+    };
+    let morning = "2026-12-12T08:00:00 2026-12-12T13:00:00";
+    assert_eq!(half_days("2026-12-12T08:00:00", "2026-12-12T13:00:00"), [morning]);
+    assert_eq!(
+        half_days("2026-12-12T08:00:00", "2026-12-12T13:00:01"),
+        [morning, "2026-12-12T13:00:00 2026-12-12T13:00:01"]
+    );
+    for (start, end) in [
+        ("2026-12-12T10:00:00", "2026-12-12T15:00:00"),
+        ("2026-12-12T13:00:00", "2026-12-12T19:00:00"),
+        ("2026-12-12T06:00:00", "2026-12-12T13:00:00"),
+        ("2026-12-12T20:00:00", "2026-12-13T08:00:00"),
+    ] {
+        assert_eq!(half_days(start, end), [format!("{start} {end}")]);
+    }
+}
+
+#[test]
 fn scan_of_a_wrong_clock_is_moved_by_its_error() {
     let (received, day) = (at(100), at(0));
     for (time, sent, expected) in [
