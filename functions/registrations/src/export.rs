@@ -1,7 +1,10 @@
-//! `POST /registrations/{courseId}/export`: writes the registrations for a course to a sheet and returns a link to it.
+//! `POST /registrations/{courseId}/export`: writes the registrations for a course, or a list to sign, to a workbook and returns
+//! a link to it.
 
 mod names;
+mod sessions;
 mod sheet;
+mod signatures;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,12 +16,13 @@ use common::{
 };
 use domain::{
     CommitteeId, CourseId, Email, FileId, Instant, Prose, QuestionId, UserId, Zone,
+    attendance::CourseSessions,
     audit::{Action, AuditedAction, values},
     course::CourseSummary,
     file::File,
     limits,
     question::QuestionType,
-    registration::{Answer, HeadingLanguage, RegistrationCard, RegistrationState},
+    registration::{Answer, ExportContent, HeadingLanguage, RegistrationCard, RegistrationState},
     user::User,
 };
 use futures_util::{StreamExt, TryStreamExt, future::try_join_all, stream};
@@ -34,7 +38,7 @@ use store::{
 use self::{
     names::{file_name, sheet_name},
     sheet::{Cell, Sheet},
-    words::{DELETED, HEADINGS, MADE, NO, Word, YES, state},
+    words::{DELETED, HEADINGS, LIST, MADE, NO, SIGNATURES, Word, YES, state},
 };
 use crate::Registrations;
 
@@ -49,6 +53,8 @@ const AT_ONCE: usize = 8;
 
 input! {
     pub(crate) struct ExportRequest: 262_144 {
+        content: ExportContent = optional_or("content", text, ExportContent::Registrations),
+        /// Those of the registrations.
         states: Vec<RegistrationState> = group(states),
         language: HeadingLanguage = optional_or("language", text, HeadingLanguage::French),
     }
@@ -91,17 +97,32 @@ pub(crate) async fn export(
     let (store, actor) = (&registrations.store, &writer.person.user);
     let mut course = store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
     course.course = writable(Some(course.course), &writer.person)?;
+    let (content, language) = (request.content, request.language);
+    if content == ExportContent::Sheet && course.sessions.sessions.held().next().is_none() {
+        return Err(ErrorCode::CourseWithoutSessions.into());
+    }
     // Every export counts, also one that fails after reading much.
     let counter = Counter::of(limits::REGISTRATIONS_EXPORT, actor.user_id);
     if let ReserveOutcome::Full(full) = store.reserve(&[counter], now).await? {
         return Err(ApiError::too_many_attempts(full.ends.since(now)));
     }
-    let made = registrations.made(request.language, actor, now);
-    let written = registrations.written(&course, &request, made);
+    let written = async {
+        match content {
+            ExportContent::Registrations => {
+                let made = registrations.made(language, actor, now);
+                registrations.written(&course, &request, made).await
+            }
+            ExportContent::Sheet => registrations.signatures(&course, language, now).await,
+        }
+    };
     let (rows, file) = in_time(EXPORT_TIME, written).await?;
     let bytes = file.len();
     let (title, day) = (&course.course.summary.course_title, registrations.zone.local(now).date());
-    let file_name = file_name(title.as_str(), request.language, day);
+    let content = match content {
+        ExportContent::Registrations => LIST,
+        ExportContent::Sheet => SIGNATURES,
+    };
+    let file_name = file_name(title.as_str(), content.written_in(language), day);
     let named = (&*file_name, KIND);
     let stored = registrations.bucket.export(random::id(now), named, file.into(), now);
     let (url, expires_at) = stored.await?;
@@ -122,6 +143,7 @@ struct Columns<'a> {
     zone: &'a Zone,
     /// Names by id.
     committees: HashMap<CommitteeId, String>,
+    sessions: &'a CourseSessions,
     /// Those of the course, then deleted ones.
     questions: Vec<QuestionId>,
 }
@@ -140,12 +162,16 @@ impl Registrations {
         let asked = self.asked(course, &cards, language).await?;
         let zone = self.zone.name();
         let fixed = HEADINGS.map(|heading| heading.written_in(language).replace("{zone}", zone));
+        let sessions = &course.sessions.sessions;
+        let of_sessions = sessions::headings(sessions, language, &self.zone);
         let asked_headings = asked.iter().map(|(_, heading)| heading.clone());
-        let headings: Vec<String> = fixed.into_iter().chain(asked_headings).collect();
+        let headings: Vec<String> =
+            fixed.into_iter().chain(of_sessions).chain(asked_headings).collect();
         let mut columns = Columns {
             language,
             zone: &self.zone,
             committees: HashMap::new(),
+            sessions,
             questions: asked.into_iter().map(|(id, _)| id).collect(),
         };
         self.add_committees(&mut columns, [summary.committee_id]).await?;
@@ -285,7 +311,7 @@ impl Columns<'_> {
         full: FullRegistration,
         files: &HashMap<FileId, File>,
     ) -> impl Iterator<Item = Cell> {
-        let FullRegistration { registration, answers, user, .. } = full;
+        let FullRegistration { registration, answers, user, marks, .. } = full;
         let (card, details) = (registration.card, registration.details);
         let person = card.registrant(&user);
         let owner = user.user_id;
@@ -311,7 +337,8 @@ impl Columns<'_> {
             let answer = answers.iter().find(|answer| answer.question_id == *id);
             answer.map_or(Cell::Empty, |answer| self.cell(answer, (owner, files)))
         };
-        fixed.into_iter().chain(self.questions.iter().map(answer))
+        let of_sessions = sessions::cells(self.sessions, &marks);
+        fixed.into_iter().chain(of_sessions).chain(self.questions.iter().map(answer))
     }
 
     fn word(&self, word: Word) -> Cell {

@@ -14,10 +14,10 @@ const SHEET_NAME: usize = 31;
 /// Most UTF-16 code units of a title in the name of a file: Linux allows 255 bytes, of which an Arabic letter takes two.
 const FILE_TITLE: usize = 100;
 
-/// The name of the file for the course `title`, made on `day`.
-pub(super) fn file_name(title: &str, language: HeadingLanguage, day: Date) -> String {
-    let (title, list) = (allowed(title), LIST.written_in(language));
-    let name = format!("{} – {list} {day}.xlsx", start(&title, FILE_TITLE).trim_end());
+/// The name of the file for the course `title` with the `content`, made on `day`.
+pub(super) fn file_name(title: &str, content: &str, day: Date) -> String {
+    let title = allowed(title);
+    let name = format!("{} – {content} {day}.xlsx", start(&title, FILE_TITLE).trim_end());
     name.trim_start().to_owned()
 }
 

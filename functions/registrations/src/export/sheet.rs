@@ -4,7 +4,8 @@ use common::ApiError;
 use domain::registration::HeadingLanguage;
 use jiff::civil::{Date, DateTime, Time, date};
 use rust_xlsxwriter::{
-    Format, FormatAlign, IgnoreError, IntoExcelDateTime, Workbook, XlsxError, cell_autofit_width,
+    Format, FormatAlign, IgnoreError, IntoExcelDateTime, Workbook, Worksheet, XlsxError,
+    cell_autofit_width,
 };
 
 use super::words::LONG;
@@ -39,7 +40,7 @@ const PAPER_A4: u8 = 9;
 const LEFT_TO_RIGHT: u8 = 1;
 const RIGHT_TO_LEFT: u8 = 2;
 const PALE_YELLOW: u32 = 0xFFF9D6;
-const PALE_GREY: u32 = 0xE7E6E6;
+pub(super) const PALE_GREY: u32 = 0xE7E6E6;
 
 /// The value of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +49,8 @@ pub(super) enum Cell {
     Text(String),
     /// The digits of a JSON number.
     Number(String),
+    /// Shown with two decimals.
+    Hours(f64),
     Date(Date),
     Time(Time),
     /// Local.
@@ -95,15 +98,7 @@ impl Sheet {
         headings: &[String],
     ) -> Result<Self, ApiError> {
         let mut workbook = Workbook::new();
-        let sheet = workbook.add_worksheet_with_constant_memory()?;
-        sheet
-            .set_name(name)?
-            .set_right_to_left(language == HeadingLanguage::Arabic)
-            .set_freeze_panes(2, 0)?
-            .set_paper_size(PAPER_A4)
-            .set_landscape()
-            .set_print_fit_to_pages(1, 0)
-            .set_repeat_rows(0, 1)?
+        add_worksheet(&mut workbook, language, name, 2)?
             .set_print_gridlines(true)
             .set_margins(0.4, 0.4, 0.4, 0.6, 0.3, 0.3);
         let widths = headings.iter().map(|heading| heading_width(heading)).collect();
@@ -113,16 +108,14 @@ impl Sheet {
             let space = Space { width: heading_width(heading), lines: 6, height: 6 * LINE };
             let format = Format::new().set_bold().set_background_color(PALE_GREY);
             new.write_text(column, heading, format, &space)?;
+            new.heighten(LINE * heading_lines(heading).min(space.lines))?;
         }
         Ok(new)
     }
 
     /// One cell across all columns, as high as its lines.
     fn write_title(&mut self, title: &str) -> Result<(), XlsxError> {
-        let direction =
-            if self.language == HeadingLanguage::Arabic { RIGHT_TO_LEFT } else { LEFT_TO_RIGHT };
-        let format = Format::new().set_bold().set_text_wrap().set_reading_direction(direction);
-        let format = format.set_align(FormatAlign::VerticalCenter);
+        let format = line_format(self.language).set_bold();
         let letters = self.widths.iter().sum::<u32>() / DIGIT;
         let count = u32::try_from(title.chars().count()).unwrap_or(u32::MAX).div_ceil(letters);
         let last = self.last_column();
@@ -150,9 +143,10 @@ impl Sheet {
             Cell::Empty => Ok(()),
             Cell::Text(text) => self.write_row_text(column, &text),
             Cell::Number(digits) => match number(&digits) {
-                Some(number) => self.write_number(column, number),
+                Some(number) => self.write_number(column, number, &number.to_string()),
                 None => self.write_row_text(column, &digits),
             },
+            Cell::Hours(hours) => self.write_number(column, hours, &format!("{hours:.2}")),
             Cell::Date(day) if day < FIRST_DATE => {
                 self.widen(column, cell_autofit_width(DATE));
                 let format = Format::new().set_align(FormatAlign::Right);
@@ -178,30 +172,36 @@ impl Sheet {
     ) -> Result<(), XlsxError> {
         let format = format.set_text_wrap().set_align(FormatAlign::Top);
         let mut format = format.set_reading_direction(reading_direction(text));
-        let lines = space.lines_of(text, USUAL);
+        let lines = lines_of(text, USUAL, space.width);
         let mut height = lines * LINE;
         if lines > space.lines {
             format = format.set_font_size(SMALL);
-            height = space.lines_of(text, SMALL) * SMALL_LINE;
+            height = lines_of(text, SMALL, space.width) * SMALL_LINE;
         }
         if height > space.height {
             format = format.set_background_color(PALE_YELLOW);
             height = space.height;
             self.has_long_texts = true;
         }
+        self.heighten(height)?;
         let sheet = self.workbook.worksheet_from_index(0)?;
-        if lines > 1 && height > self.height {
-            self.height = height;
-            sheet.set_row_height_pixels(self.row, height)?;
-        }
         sheet.write_string_with_format(self.row, column, text, &format)?;
         Ok(())
     }
 
-    /// Shows all digits; without a format, Excel shows twelve digits as a power of ten.
-    fn write_number(&mut self, column: u16, number: f64) -> Result<(), XlsxError> {
-        let digits = number.to_string();
-        self.widen(column, cell_autofit_width(&digits));
+    /// Makes the row at least `height` pixels high.
+    fn heighten(&mut self, height: u32) -> Result<(), XlsxError> {
+        if height > LINE.max(self.height) {
+            self.height = height;
+            let sheet = self.workbook.worksheet_from_index(0)?;
+            sheet.set_row_height_pixels(self.row, height)?;
+        }
+        Ok(())
+    }
+
+    /// Shows all `digits`; without a format, Excel shows twelve digits as a power of ten.
+    fn write_number(&mut self, column: u16, number: f64, digits: &str) -> Result<(), XlsxError> {
+        self.widen(column, cell_autofit_width(digits));
         let format = match digits.split_once('.') {
             None => "0".to_owned(),
             Some((_, decimals)) => format!("0.{}", "0".repeat(decimals.len())),
@@ -243,8 +243,7 @@ impl Sheet {
             sheet.set_column_width_pixels(column, width)?;
         }
         if self.height > 0 {
-            // Ends the last row; the library would write one with a height twice.
-            sheet.write_blank(self.row + 1, 0, &Format::new())?.clear_cell(self.row + 1, 0);
+            end_row(sheet, self.row)?;
         }
         let legend = if self.has_long_texts { LONG.written_in(self.language) } else { "" };
         sheet
@@ -259,16 +258,46 @@ impl Sheet {
     }
 }
 
-impl Space {
-    /// The number of lines of `text` in letters of `size` points.
-    fn lines_of(&self, text: &str, size: u32) -> u32 {
-        let lines = line_widths(text).map(|width| {
-            let width = width * size / USUAL;
-            // Words leave a tenth of the lines empty.
-            if width <= self.width { 1 } else { width.div_ceil(self.width * 9 / 10) }
-        });
-        lines.sum()
-    }
+/// Adds a worksheet called `name`, from right to left for Arabic. Its first `head` rows stay in view and are repeated on each
+/// page: A4, landscape, with all columns.
+pub(super) fn add_worksheet<'a>(
+    workbook: &'a mut Workbook,
+    language: HeadingLanguage,
+    name: &str,
+    head: u32,
+) -> Result<&'a mut Worksheet, XlsxError> {
+    let sheet = workbook.add_worksheet_with_constant_memory()?;
+    sheet
+        .set_name(name)?
+        .set_right_to_left(language == HeadingLanguage::Arabic)
+        .set_freeze_panes(head, 0)?
+        .set_paper_size(PAPER_A4)
+        .set_landscape()
+        .set_print_fit_to_pages(1, 0)
+        .set_repeat_rows(0, head - 1)
+}
+
+/// The format of a line across all columns.
+pub(super) fn line_format(language: HeadingLanguage) -> Format {
+    let direction = if language == HeadingLanguage::Arabic { RIGHT_TO_LEFT } else { LEFT_TO_RIGHT };
+    let format = Format::new().set_text_wrap().set_reading_direction(direction);
+    format.set_align(FormatAlign::VerticalCenter)
+}
+
+/// Ends `row`, the last one of `sheet`; the library would write one with a height twice.
+pub(super) fn end_row(sheet: &mut Worksheet, row: u32) -> Result<(), XlsxError> {
+    sheet.write_blank(row + 1, 0, &Format::new())?.clear_cell(row + 1, 0);
+    Ok(())
+}
+
+/// The number of lines of `text` in letters of `size` points, in a cell of `width` pixels.
+pub(super) fn lines_of(text: &str, size: u32, width: u32) -> u32 {
+    let lines = line_widths(text).map(|line| {
+        let line = line * size / USUAL;
+        // Words leave a tenth of the lines empty.
+        if line <= width { 1 } else { line.div_ceil(width * 9 / 10) }
+    });
+    lines.sum()
 }
 
 /// Those of the lines of `text`, in pixels.
@@ -286,6 +315,20 @@ fn heading_width(heading: &str) -> u32 {
     (word + BUTTON).max(HEADING.min(width + BUTTON)).max(width / 3).clamp(NARROWEST, WIDEST)
 }
 
+/// The number of lines of `heading`, whose words stay whole, beside the button.
+fn heading_lines(heading: &str) -> u32 {
+    let most = heading_width(heading) - BUTTON;
+    let (mut lines, mut width) = (1, 0);
+    for word in heading.split_whitespace().map(cell_autofit_width) {
+        width += word;
+        if width > most {
+            lines += 1;
+            width = word;
+        }
+    }
+    lines
+}
+
 /// The number, if it has no more digits than Excel keeps.
 fn number(digits: &str) -> Option<f64> {
     let count = digits.bytes().filter(u8::is_ascii_digit).count();
@@ -293,7 +336,7 @@ fn number(digits: &str) -> Option<f64> {
 }
 
 /// That of the first letter; a text without letters, such as a phone number, is read from left to right.
-fn reading_direction(text: &str) -> u8 {
+pub(super) fn reading_direction(text: &str) -> u8 {
     let is_arabic_or_hebrew = |letter| matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}');
     let first = text.chars().find(|letter| letter.is_alphabetic());
     if first.is_some_and(is_arabic_or_hebrew) { RIGHT_TO_LEFT } else { LEFT_TO_RIGHT }

@@ -35,8 +35,28 @@ pub(super) const HEADINGS: [Word; 12] = [
 pub(super) const DELETED: Word = Word(["(supprimée)", "(محذوف)", "(deleted)"]);
 pub(super) const YES: Word = Word(["Oui", "نعم", "Yes"]);
 pub(super) const NO: Word = Word(["Non", "لا", "No"]);
+/// The heading of a session without a title, which follows those. `{at}` stands for its start.
+pub(super) const SESSION: Word = Word(["Séance du {at}", "حصة {at}", "Session of {at}"]);
+/// Follows the heading of a cancelled session.
+pub(super) const CANCELLED: Word = Word(["(annulée)", "(ملغاة)", "(cancelled)"]);
+/// The headings of the sums after the sessions.
+pub(super) const SUMS: [Word; 2] = [
+    Word(["Heures", "الساعات", "Hours"]),
+    Word(["Présence (%)", "نسبة الحضور (%)", "Attendance (%)"]),
+];
 /// Follows the title of the course in the names of the file and the sheet.
 pub(super) const LIST: Word = Word(["inscriptions", "التسجيلات", "registrations"]);
+/// The same of a list to sign.
+pub(super) const SIGNATURES: Word =
+    Word(["feuille de présence", "قائمة الحضور", "attendance sheet"]);
+/// The headings of names, and of half days, where `{hours}` stands for start and end.
+pub(super) const NAME: Word = Word(["Nom et prénom", "اللقب والاسم", "Name"]);
+pub(super) const SIGNATURE: Word =
+    Word(["Signature {hours}", "الإمضاء {hours}", "Signature {hours}"]);
+/// Stands in the place of the number of a trainer.
+pub(super) const TRAINER: Word = Word(["Formateur", "المكوّن", "Trainer"]);
+/// The end of the head of a list to sign. `{at}` stands for date and time.
+pub(super) const PRINTED: Word = Word(["Imprimé le {at}", "طُبعت بتاريخ {at}", "Printed on {at}"]);
 /// The end of the first line. `{at}` stands for date and time, `{name}` for the person who made the export.
 pub(super) const MADE: Word = Word([
     "Établi le {at} par {name}",
