@@ -1,15 +1,18 @@
 //! Exports for writers, calendars for confirmed people, and the registrations in the export of one's data.
 
-use std::io::{Cursor, Read};
+use std::{
+    io::{Cursor, Read},
+    time::Duration,
+};
 
 use calamine::{Data, DataType, Range, Reader, Xlsx};
 use common::{ErrorCode, Message};
-use domain::{Instant, Zone};
+use domain::{Instant, Profile, Zone, user::User};
 use serde_json::{Value, json};
 use tests::{Person, expect_fields};
 use zip::ZipArchive;
 
-use super::{Course, automatic};
+use super::{Course, DAY, automatic};
 use crate::files::fetch;
 
 /// Answers that spreadsheet programs like to change.
@@ -403,6 +406,232 @@ async fn export_is_for_writers_audited_and_limited_to_thirty_an_hour() {
     assert_eq!(exports.len(), 30);
     expect_fields(exports[0], json!({ "targetType": "COURSE", "targetID": course.id }));
     assert_eq!(exports[0]["after"], json!({ "rows": 1 }));
+}
+
+/// Local start and end of a session on `day`.
+fn hours(day: impl std::fmt::Display, start: &str, end: &str) -> Value {
+    let at = |time: &str| format!("{day}T{time}:00+01:00");
+    json!({ "startAt": at(start), "endAt": at(end) })
+}
+
+/// `object` with the fields of `more`.
+fn with(mut object: Value, more: Value) -> Value {
+    object.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    object
+}
+
+/// A person of this name who registers.
+async fn named(course: &Course, last_name: &str, name: &str) -> Person {
+    let user = course.world.unhashed_account(Profile::Member).await;
+    let rename = |user: &mut User| {
+        user.last_name = last_name.parse().unwrap();
+        user.name = name.parse().unwrap();
+    };
+    let user = course.world.changed_account(&user, rename).await;
+    let member = course.world.signed_in(user).await;
+    course.register(&member).await.expect_created();
+    member
+}
+
+/// The names of the worksheets of `file`, and their cells as texts.
+fn worksheets(file: &[u8]) -> Vec<(String, Vec<Vec<String>>)> {
+    let mut workbook: Xlsx<_> = calamine::open_workbook_from_rs(Cursor::new(file)).unwrap();
+    let texts = |row: &[Data]| row.iter().map(ToString::to_string).collect();
+    let sheets = workbook.worksheets().into_iter();
+    sheets.map(|(name, range)| (name, range.rows().map(texts).collect())).collect()
+}
+
+#[tokio::test]
+async fn sheet_to_sign_has_a_worksheet_a_day_and_a_column_a_half_day() {
+    let course = Course::with(automatic(3, 5)).await;
+    for (last_name, name) in [("بن علي", "أحمد"), ("Évrard", "Zoé"), ("evrard", "Éa"), ("Aa", "Aa")]
+    {
+        named(&course, last_name, name).await;
+    }
+    let day = zone().local(course.world.clock().now().after(DAY * 20)).date();
+    let next = day.tomorrow().unwrap();
+    let sessions = json!([
+        with(
+            hours(day, "09:00", "12:00"),
+            json!({ "location": "Salle 1", "trainers": ["Nizar G"] })
+        ),
+        with(hours(day, "14:00", "18:00"), json!({ "trainers": ["منى", "Nizar G"] })),
+        with(hours(day, "18:00", "19:00"), json!({ "location": "Salle 1" })),
+        with(hours(next, "08:00", "16:00"), json!({ "location": "Salle 2" })),
+        with(hours(next, "16:00", "17:00"), json!({ "location": "Gymnase", "cancelled": true })),
+        with(hours(next.tomorrow().unwrap(), "09:00", "12:00"), json!({ "cancelled": true })),
+    ]);
+    course.plan(sessions).await.expect_success(Message::SessionsUpdated);
+    let (file, export) =
+        exported(&course, json!({ "content": "SHEET", "states": ["CANCELLED"] })).await;
+    expect_fields(&export, json!({ "rows": 3, "bytes": file.len() }));
+    let today = zone().local(course.world.clock().now()).date();
+    let name = format!("Premiers secours – feuille de présence {today}.xlsx");
+    assert_eq!(export["fileName"], name);
+    let [(first, rows), (second, other)] = &worksheets(&file)[..] else { panic!("two days") };
+    assert_eq!((first, second), (&day.to_string(), &next.to_string()));
+
+    let committee = course.world.setup().store.committee(course.world.committee()).await;
+    let committee = committee.unwrap().unwrap();
+    assert_eq!(rows[0][0], "Premiers secours – feuille de présence");
+    assert_eq!(rows[1][0], format!("{} — {}", committee.name_latin, committee.name_arabe));
+    let date = day.strftime("%d/%m/%Y");
+    let start = format!("{date} 09:00 – 19:00 (Africa/Tunis) — Salle 1 — Imprimé le ");
+    assert!(rows[2][0].starts_with(&start), "{:?}", rows[2]);
+    let signature = |hours: &str| format!("Signature {}", hours.replace(' ', "\u{a0}"));
+    assert_eq!(rows[3][..2], ["Numéro", "Nom et prénom"]);
+    assert_eq!(rows[3][2..], ["09:00 – 12:00", "14:00 – 18:00", "18:00 – 19:00"].map(signature));
+    let people = [["3", "evrard Éa"], ["2", "Évrard Zoé"], ["1", "بن علي أحمد"]];
+    let trainers = [["Formateur", "Nizar G"], ["Formateur", "منى"]];
+    let expected: Vec<_> = people.into_iter().chain([["", ""]; 5]).chain(trainers).collect();
+    let shown: Vec<_> = rows[4..].iter().map(|row| [&*row[0], &*row[1]]).collect();
+    assert_eq!(shown, expected);
+    assert!(rows[4..].iter().flat_map(|row| &row[2..]).all(String::is_empty));
+
+    assert!(other[2][0].contains(" 08:00 – 16:00 (Africa/Tunis) — Salle 2 — Imprimé"));
+    assert_eq!(other[3][2..], ["08:00 – 13:00", "13:00 – 16:00"].map(signature));
+    assert_eq!(other.len(), 4 + 3, "people, and nothing in the cells of the empty lines");
+    let xml = part(&file, "xl/worksheets/sheet1.xml");
+    let heights = attributes(&xml, "row", "ht");
+    assert_eq!(heights[3..], ["26.25"; 11], "26 points in pixels: {heights:?}");
+    for expected in ["fitToHeight=\"0\" orientation=\"landscape\"", "ySplit=\"4\""] {
+        assert!(xml.contains(expected), "{expected} in {xml}");
+    }
+    let names = part(&file, "xl/workbook.xml");
+    assert_eq!(names.matches("$1:$4</definedName>").count(), 2, "{names}");
+    for address in ["@", "+216"] {
+        assert!(!xml.contains(address), "{address} in {xml}");
+    }
+}
+
+#[tokio::test]
+async fn sheet_to_sign_in_arabic_is_from_right_to_left() {
+    let course = Course::with(automatic(3, 5)).await;
+    let day = zone().local(course.world.clock().now().after(DAY * 20)).date();
+    course
+        .plan(json!([with(hours(day, "09:00", "12:00"), json!({ "trainers": ["منى"] }))]))
+        .await
+        .expect_success(Message::SessionsUpdated);
+    for (language, name, heading, trainer) in [
+        ("AR", "قائمة الحضور", "الإمضاء 09:00\u{a0}–\u{a0}12:00", "المكوّن"),
+        ("EN", "attendance sheet", "Signature 09:00\u{a0}–\u{a0}12:00", "Trainer"),
+    ] {
+        let request = json!({ "content": "SHEET", "language": language });
+        let (file, export) = exported(&course, request).await;
+        assert!(export["fileName"].as_str().unwrap().contains(&format!(" – {name} ")), "{export}");
+        let (_, rows) = &worksheets(&file)[0];
+        assert_eq!((&*rows[3][2], &*rows[9][0]), (heading, trainer));
+        let xml = part(&file, "xl/worksheets/sheet1.xml");
+        assert_eq!(xml.contains("rightToLeft=\"1\""), language == "AR");
+    }
+}
+
+#[tokio::test]
+async fn sheet_to_sign_counts_as_export_and_needs_sessions_that_take_place() {
+    let course = Course::with(automatic(3, 5)).await;
+    course.registered().await;
+    let day = zone().local(course.world.clock().now().after(DAY * 20)).date();
+    let session = hours(day, "09:00", "12:00");
+    let sheet = json!({ "content": "SHEET" });
+    let refused = course.trainer.post(&course.path("/export"), sheet.clone()).await;
+    refused.expect_error(ErrorCode::CourseWithoutSessions);
+    course
+        .plan(json!([with(session.clone(), json!({ "cancelled": true }))]))
+        .await
+        .expect_success(Message::SessionsUpdated);
+    let refused = course.trainer.post(&course.path("/export"), sheet.clone()).await;
+    refused.expect_error(ErrorCode::CourseWithoutSessions);
+    course.plan(json!([session])).await.expect_success(Message::SessionsUpdated);
+    for request in std::iter::repeat_n([sheet.clone(), json!({})], 15).flatten() {
+        let answer = course.trainer.post(&course.path("/export"), request).await;
+        answer.expect_success(Message::RegistrationsExported);
+    }
+    let refused = course.trainer.post(&course.path("/export"), sheet).await;
+    refused.expect_error(ErrorCode::TooManyAttempts);
+    let audit = course.world.admin().await.get("/audit?limit=100").await.expect_ok();
+    let is_export = |entry: &&Value| entry["action"] == "REGISTRATIONS_EXPORTED";
+    let entries: Vec<_> = audit["audit"].as_array().unwrap().iter().filter(is_export).collect();
+    assert_eq!(entries.len(), 30);
+    assert!(entries.iter().all(|entry| entry["after"] == json!({ "rows": 1 })), "{entries:?}");
+    let wrong = course.trainer.post(&course.path("/export"), json!({ "content": "ALL" })).await;
+    wrong.expect_field_error("content", ErrorCode::FieldValue);
+}
+
+#[tokio::test]
+async fn sessions_have_columns_with_marks_then_come_hours_and_percent() {
+    let course = Course::with(automatic(5, 0)).await;
+    course.ask(question("SHORT_REPLY", "Ville ?")).await;
+    let (present, registration) = course.registered().await;
+    let (absent, _) = course.registered().await;
+    let (late, _) = course.registered().await;
+    let start = course.world.clock().now().before(DAY);
+    let minutes = |minutes: u32| start.after(Duration::from_secs(60) * minutes);
+    let times = |start, end| json!({ "startAt": minutes(start), "endAt": minutes(end) });
+    let titled = with(times(0, 180), json!({ "title": "Gestes" }));
+    let planned = course.plan(json!([titled, times(200, 300), times(400, 500)])).await;
+    let sessions = planned.expect_success(Message::SessionsUpdated)["sessions"].clone();
+    let ids: Vec<&Value> = (0..3).map(|place| &sessions[place]["sessionID"]).collect();
+    let hand = |person: &Person, session: usize, status: &str, version: u64| {
+        let user_id = person.user().user_id;
+        json!({ "userID": user_id, "sessionID": ids[session], "status": status, "version": version })
+    };
+    let scan = |person: &Person, session: usize, ticket: &Value, at: u32| {
+        let user_id = person.user().user_id;
+        json!({ "userID": user_id, "sessionID": ids[session], "status": "PRESENT", "ticket": ticket, "at": minutes(at) })
+    };
+    let ticket = &registration["ticket"];
+    let other = &course.seen(&late).await["ticket"];
+    for marks in [
+        json!([
+            scan(&present, 0, ticket, 12),
+            with(hand(&present, 1, "PRESENT", 0), json!({ "minutes": 45 })),
+            hand(&present, 2, "PRESENT", 0),
+            hand(&absent, 0, "ABSENT", 0),
+            hand(&absent, 1, "EXCUSED", 0),
+            hand(&late, 0, "PRESENT", 0),
+            scan(&late, 1, other, 200),
+        ]),
+        json!([hand(&late, 0, "NONE", 1)]),
+    ] {
+        let body = json!({ "sentAt": course.world.clock().now(), "marks": marks });
+        let answer = course.trainer.post(&course.path("/attendance"), body).await;
+        let marked = answer.expect_success(Message::AttendanceRecorded);
+        let results = marked["results"].as_array().unwrap();
+        assert!(results.iter().all(|one| one["result"] == "MARKED"), "{marked}");
+    }
+    let mut changed = sessions.clone();
+    changed[2]["cancelled"] = json!(true);
+    course.plan(changed).await.expect_success(Message::SessionsUpdated);
+
+    let (file, _) = exported(&course, json!({})).await;
+    let (sheet, _) = sheet(file);
+    let rows: Vec<&[Data]> = sheet.rows().skip(1).map(|row| &row[12..]).collect();
+    let local = |at: u32| zone().local(minutes(at)).strftime("%d/%m/%Y %H:%M").to_string();
+    let headings = [
+        format!("Gestes – {}", local(0)),
+        format!("Séance du {}", local(200)),
+        format!("Séance du {} (annulée)", local(400)),
+        "Heures".to_owned(),
+        "Présence (%)".to_owned(),
+        "Ville ?".to_owned(),
+    ];
+    assert_eq!(rows[0], headings.map(Data::String));
+    let texts = |row: usize| rows[row][..3].iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(
+        [texts(1), texts(2), texts(3)],
+        [["P +12", "P 45 min", "P"], ["A", "E", ""], ["", "P", ""]]
+    );
+    let sums = |hours: f64, percent: f64| [Data::Float(hours), Data::Float(percent)];
+    assert_eq!(rows[1][3..5], sums(3.75, 80.0));
+    assert_eq!(rows[2][3..5], sums(0.0, 0.0));
+    assert_eq!(rows[3][3..5], sums(100.0 / 60.0, 35.0));
+    for (language, second, third) in [("AR", "حصة", "(ملغاة)"), ("EN", "Session of", "(cancelled)")]
+    {
+        let rows = self::rows(exported(&course, json!({ "language": language })).await.0);
+        assert_eq!(rows[0][13], format!("{second} {}", local(200)));
+        assert_eq!(rows[0][14], format!("{second} {} {third}", local(400)));
+        assert_eq!(rows[1][12], "P +12");
+    }
 }
 
 #[tokio::test]
