@@ -331,10 +331,8 @@ async fn wrong_clock_changes_neither_status_nor_minutes_nor_lateness() {
     // Scanned ten minutes ago, sent now, by the clock of the phone.
     for (minutes_wrong, is_ahead) in [(0, true), (90, true), (90, false)] {
         let (member, registration) = course.registered().await;
-        let phone = |time: Instant| match is_ahead {
-            true => time.after(MINUTE * minutes_wrong),
-            false => time.before(MINUTE * minutes_wrong),
-        };
+        let error = MINUTE * minutes_wrong;
+        let phone = |time: Instant| if is_ahead { time.after(error) } else { time.before(error) };
         let scanned = phone(now.before(MINUTE * 10));
         let mark = scan(&member, &sessions[0], &registration["ticket"], scanned);
         let body = json!({ "sentAt": phone(now), "marks": [mark] });
@@ -500,10 +498,12 @@ async fn mark_costs_three_trips_and_one_write_of_its_item() {
     };
     // The first mark of a session also records that it has one.
     course.mark(scans(1, 1)).await;
-    for (count, second) in [(1, 2), (30, 3)] {
-        let answer = course.mark_by(&course.trainer, scans(count, second)).await;
-        println!("{count} marks: {:?}", answer.cost);
-    }
-    let list = course.trainer.get(&course.path("/attendance?limit=30")).await;
-    println!("list of 30: {:?}", list.cost);
+    let one = course.mark_by(&course.trainer, scans(1, 2)).await.cost;
+    let many = course.mark_by(&course.trainer, scans(30, 3)).await.cost;
+    // Beside the limit and the caller: the course, the people, and an item of each.
+    assert_eq!((one.round_trips, one.requests), (4, 5));
+    assert_eq!(many.requests - one.requests, 29);
+    assert_eq!(many.writes - one.writes, 29.0);
+    let list = course.trainer.get(&course.path("/attendance?limit=30")).await.cost;
+    assert_eq!(list.round_trips, 5, "{list:?}");
 }

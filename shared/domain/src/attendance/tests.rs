@@ -352,12 +352,7 @@ fn marks_of_four_phones_with_wrong_clocks_are_right() {
     let (wrong, last_wins) = (1..=COURSES)
         .map(|seed| simulated(seed * 7919, 300))
         .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let share = |count: usize| count as f64 / COURSES as f64;
-    println!(
-        "wrong marks a course: {}, if the last upload won: {}",
-        share(wrong),
-        share(last_wins)
-    );
-    assert!(share(wrong) <= 0.01, "{wrong} of {COURSES} courses");
-    assert!(last_wins > 100 * wrong);
+    // A hundredth of a mark in a course, at most.
+    assert!(wrong * 100 <= COURSES as usize, "{wrong} wrong marks in {COURSES} courses");
+    assert!(last_wins > 1000 * COURSES as usize / 10, "{last_wins}, if the last upload won");
 }

@@ -48,7 +48,7 @@ pub fn calendar(
             .add_property("DTSTAMP", now.in_calendars())
             .add_property("DTSTART", entry.start.in_calendars())
             .summary(&printable(&entry.title))
-            .status(if entry.is_cancelled { EventStatus::Cancelled } else { status.clone() })
+            .status(if entry.is_cancelled { EventStatus::Cancelled } else { status })
             .url(&course.page(public_url))
             .add_property("SEQUENCE", summary.version.to_string());
         if let Some(end) = entry.end.filter(|end| *end > entry.start) {
