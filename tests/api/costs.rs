@@ -125,7 +125,7 @@ async fn registrations(world: &World, calls: &mut Calls) {
 /// Permissions that are never used: without `s3:ListBucket`, S3 answers 403 instead of 404 for a missing object.
 /// Some keys that the worker writes are those of tests of their own: erasures, promotions and stops of mails; that of the hook
 /// of deployments is seen in `tests/template`.
-const UNCALLED_PERMISSIONS: [(&str, &str, &str); 14] = [
+const UNCALLED_PERMISSIONS: [(&str, &str, &str); 13] = [
     ("files", "s3:ListBucket", ""),
     ("pretraffic", "dynamodb:UpdateItem", "transient"),
     ("pretraffic", "dynamodb:LeadingKeys", "RELEASE#*"),
@@ -135,7 +135,6 @@ const UNCALLED_PERMISSIONS: [(&str, &str, &str); 14] = [
     ("worker", "dynamodb:LeadingKeys", "BATCH#*"),
     ("worker", "dynamodb:LeadingKeys", "COMMITTEE#*"),
     ("worker", "dynamodb:LeadingKeys", "EMAIL#*"),
-    ("worker", "dynamodb:LeadingKeys", "OUTBOX#*"),
     ("worker", "dynamodb:LeadingKeys", "PASSKEY#*"),
     ("worker", "dynamodb:LeadingKeys", "PERSON-AUDIT#*"),
     ("worker", "dynamodb:LeadingKeys", "REGISTRATION#*"),
