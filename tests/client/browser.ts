@@ -3,7 +3,7 @@
 
 import { type Browser, chromium, type Page } from "playwright-core"
 import type { checkHelpers } from "./helpers.js"
-import { usePage } from "./page.js"
+import { markAttendance, usePage } from "./page.js"
 import { checkLooks, withFiles } from "./shared.js"
 import { check, type walk, type World } from "./walk.js"
 
@@ -135,6 +135,7 @@ export async function inChromium(world: World) {
 		await withFiles(async (origin) => {
 			await walkFromAnotherOrigin(browser, origin, world)
 			await usePage(browser, origin, world)
+			await markAttendance(browser, origin, world)
 		})
 		await checkPages(browser, world.base)
 		await walkWithPasskeys(browser, world.base)

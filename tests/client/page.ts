@@ -2,7 +2,7 @@
 // and what axe and a phone's width find.
 
 import { halqa } from "halqa-client"
-import type { Browser, Locator } from "playwright-core"
+import type { Browser, Locator, Page } from "playwright-core"
 import { checkLooks } from "./shared.js"
 import { check, succeed, waitFor, type World } from "./walk.js"
 
@@ -11,6 +11,8 @@ const PASSWORD = "sept grenadiers en fleur"
 const WRITER = "salma.khelifi@example.org"
 const TITLE = "الإسعافات الأولية في المدرسة"
 const WORD = "اسعافات"
+/** A course of the demonstration data, and its session that has no marks. */
+const [COURSE, SESSION] = ["0198c0de-0000-7000-8000-000000000040", "0198c0de-0000-7000-8000-000000000044"]
 
 /** A question, the answer of another person, and what is typed or chosen on the page; `typed` is empty for an error. */
 const question = <Type extends string, Answer>(questionType: Type, question: string, answer: Answer, typed: string) =>
@@ -32,13 +34,14 @@ const QUESTIONS = [
 	question("FILE", "Votre attestation", null, "attestation.pdf"),
 ]
 
+async function clientOf(api: string, email: string) {
+	const login = await succeed(halqa(api).POST("/auth/login", { body: { email, password: PASSWORD } }))
+	return halqa(api, { token: "user" in login ? login.user.token : undefined })
+}
+
 /** Publishes a course with all types of questions, for which another person registers. */
 async function createCourse(api: string) {
-	async function signIn(email: string) {
-		const login = await succeed(halqa(api).POST("/auth/login", { body: { email, password: PASSWORD } }))
-		return halqa(api, { token: "user" in login ? login.user.token : undefined })
-	}
-	const [writer, other] = [await signIn(WRITER), await signIn("nizar.gharsalli@example.org")]
+	const [writer, other] = [await clientOf(api, WRITER), await clientOf(api, "nizar.gharsalli@example.org")]
 	const about = { courseTitle: TITLE, description: "Deux journées pour apprendre à secourir.", sectionOfMatter: "Secourisme" }
 	const body = { ...about, courseType: "ONLINE", contactEmail: "info@example.org", startAt: "2030-05-04T08:00:00.000Z" } as const
 	const params = { path: { courseId: (await succeed(writer.POST("/courses", { body }))).course.courseID } }
@@ -57,10 +60,8 @@ async function createCourse(api: string) {
 	})
 }
 
-export async function usePage(browser: Browser, origin: string, { base }: World) {
-	const api = `${base}/api/v1`
-	await createCourse(api)
-	const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+/** What is done on `page`, and how its screens are checked. */
+function using(page: Page, api: string) {
 	let calls: string[] = []
 	const problems: string[] = []
 	// Preflights are not reported.
@@ -73,14 +74,14 @@ export async function usePage(browser: Browser, origin: string, { base }: World)
 		if (message.type() === "error" && !message.text().startsWith("Failed to load")) problems.push(message.text())
 	})
 
-	/** Does `act`, waits for `shown`, and checks calls and looks. `refusals` is how many calls get 400. */
-	async function screen(name: string, act: () => Promise<unknown>, shown: Locator, refusals = 0) {
+	/** Does `act`, waits for `shown`, and checks calls and looks. `failures` are the beginnings of the calls that fail. */
+	async function screen(name: string, act: () => Promise<unknown>, shown: Locator, failures: string[] = []) {
 		calls = []
 		await act()
 		await shown.first().waitFor()
 		const failed = problems.splice(0)
-		const isExpected = failed.length === refusals && failed.every((problem) => problem.startsWith("400 "))
-		check(isExpected, `no call of « ${name} » fails: ${failed.join(", ")}`)
+		const isExpected = failures.length === failed.length && failures.every((start, index) => failed[index]?.startsWith(start))
+		check(isExpected, `no other call of « ${name} » fails: ${failed.join(", ")}`)
 		check(calls.length <= MOST_CALLS, `« ${name} » needs at most ${MOST_CALLS} calls: ${calls.join(", ")}`)
 		for (const width of [390, 1280]) {
 			await page.setViewportSize({ width, height: 900 })
@@ -92,16 +93,24 @@ export async function usePage(browser: Browser, origin: string, { base }: World)
 	const press = (name: string) => button(name).click()
 	const follow = (name: string) => page.getByRole("link", { name, exact: true }).first().click()
 	const fill = (label: string, text: string) => page.getByLabel(label).fill(text)
-	async function search() {
-		await fill("Chercher un cours", WORD)
-		await press("Chercher")
-	}
 	async function signIn(email: string) {
 		await fill("Adresse e-mail", email)
 		await fill("Mot de passe", PASSWORD)
 		await press("Se connecter")
 	}
 	const heading = (name: string) => page.getByRole("heading", { level: 1, name, exact: true })
+	return { screen, button, press, follow, fill, signIn, heading }
+}
+
+export async function usePage(browser: Browser, origin: string, { base }: World) {
+	const api = `${base}/api/v1`
+	await createCourse(api)
+	const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+	const { screen, button, press, follow, fill, signIn, heading } = using(page, api)
+	async function search() {
+		await fill("Chercher un cours", WORD)
+		await press("Chercher")
+	}
 	const found = page.locator('ul:not(:has-text("Lire une carte"))').getByRole("link", { name: TITLE })
 	const status = (text: string) => page.getByRole("status").filter({ hasText: text })
 
@@ -124,7 +133,7 @@ export async function usePage(browser: Browser, origin: string, { base }: World)
 	}
 	await page.getByLabel("J’accepte").check()
 	const errors = page.locator(".error:not(:empty)")
-	await screen("refused answers", () => press("M’inscrire"), errors, 1)
+	await screen("refused answers", () => press("M’inscrire"), errors, ["400 "])
 	check((await errors.count()) === 2, "both errors are beside their fields")
 	await page.getByLabel("Vendredi").check()
 	await fill("Numéro d’urgence", "+21620123456")
@@ -147,4 +156,75 @@ export async function usePage(browser: Browser, origin: string, { base }: World)
 	await screen("export", () => press("Exporter"), page.getByRole("link", { name: ".xlsx" }))
 	await screen("file of an answer", () => press("Fichier"), page.getByRole("link", { name: "attestation.pdf" }))
 	await page.close()
+}
+
+/** Marks the attendance of a course with two phones, one of which is offline for a while. */
+export async function markAttendance(browser: Browser, origin: string, { base }: World) {
+	const api = `${base}/api/v1`
+	const client = await clientOf(api, WRITER)
+	const params = { path: { courseId: COURSE } }
+	const { attendance } = await succeed(client.GET("/registrations/{courseId}/attendance", { params }))
+	const [marked, doubted, scanned] = attendance
+	check(marked?.ticket && doubted && scanned?.ticket, "the course has people with tickets")
+	type Person = typeof marked
+
+	async function phone(email: string, hash: string) {
+		const page = await browser.newPage({ viewport: { width: 390, height: 900 } })
+		const { screen, press, follow, fill, signIn, heading } = using(page, api)
+		const who = ({ name, lastName }: Person) => `${name} ${lastName}`
+		const row = (person: Person) => page.getByRole("listitem").filter({ hasText: who(person) })
+		const sent = (person: Person, mark: string) => row(person).filter({ hasText: mark, hasNotText: "à envoyer" })
+		const choose = (person: Person, mark: string) => press(`${mark} : ${who(person)}`)
+		const text = (shown: string) => page.getByText(shown)
+		async function scan(ticket: string) {
+			await fill("Billet", ticket)
+			await page.keyboard.press("Enter")
+		}
+		const toSession = () => page.getByLabel("Séance").selectOption(SESSION)
+		const away = (isAway: boolean) => page.context().setOffline(isAway)
+		const open = () => page.goto(`${origin}/page/index.html?api=${api}#/${hash}/${COURSE}`)
+		await screen(`sign-in before ${hash}`, open, heading("Se connecter"))
+		const opened = hash === "attendance" ? page.getByLabel("Séance") : page.getByRole("link", { name: "Présences" })
+		await screen(hash, () => signIn(email), opened)
+		return { page, screen, follow, sent, choose, text, scan, toSession, away, open, row }
+	}
+	const online = await phone(WRITER, "committee")
+	await online.screen("attendance of a course", () => online.follow("Présences"), online.page.getByLabel("Séance"))
+	// A marker, who is a plain member.
+	const offline = await phone("wassim.ferchiou@example.org", "attendance")
+	for (const { toSession } of [online, offline]) await toSession()
+
+	await offline.away(true)
+	const typed = marked.ticket.toLowerCase().replaceAll("0", "o").replaceAll("1", "l").replace(/^.{5}/, "$& - ")
+	const one = offline.text("Hors ligne : 1 présence à envoyer")
+	await offline.screen("scan, offline", () => offline.scan(typed), one, ["no answer"])
+	await online.screen("hand", () => online.choose(marked, "Absent"), online.sent(marked, "Absent(e)"))
+	await online.screen("another hand", () => online.choose(doubted, "Absent"), online.sent(doubted, "Absent(e)"))
+	const two = offline.text("Hors ligne : 2 présences à envoyer")
+	await offline.screen("hand, offline", () => offline.choose(doubted, "Présent"), two, ["no answer"])
+	await offline.screen("unknown ticket", () => offline.scan("ABCDE"), offline.text("Ce billet n’est pas dans la liste."))
+	const three = offline.text("Hors ligne : 3 présences à envoyer")
+	await offline.screen("another scan, offline", () => offline.scan(scanned.ticket!), three, ["no answer"])
+	check((await offline.row(doubted).innerText()).includes("à envoyer"), "a mark that waits is shown")
+	const refused = offline.text(`${doubted.name} ${doubted.lastName} : Absent(e), une autre personne l’a marqué(e) entre-temps`)
+	await offline.screen("network again", () => offline.away(false), refused)
+
+	for (const { page, screen, toSession, sent } of [online, offline]) {
+		await screen("reload", () => page.reload(), page.getByLabel("Séance"))
+		await toSession()
+		for (const [person, mark] of [[marked, "Absent(e)"], [doubted, "Absent(e)"], [scanned, "Présent(e) +"]] as const)
+			check((await sent(person, mark).count()) === 1, `${person.lastName} is ${mark}`)
+	}
+	// Hands that name the version of the one before.
+	await offline.screen("changed hand", () => offline.choose(doubted, "Présent"), offline.sent(doubted, "Présent(e)"))
+	await offline.screen("hand again", () => offline.choose(doubted, "Absent"), offline.sent(doubted, "Absent(e)"))
+	// What waits outlives the page.
+	await offline.away(true)
+	await offline.screen("last hand, offline", () => offline.choose(doubted, "Présent"), one, ["no answer"])
+	await offline.page.goto("about:blank")
+	await offline.away(false)
+	await offline.screen("page opened again", offline.open, offline.page.getByLabel("Séance"))
+	await offline.toSession()
+	await offline.sent(doubted, "Présent(e)").waitFor()
+	for (const { page } of [online, offline]) await page.close()
 }
