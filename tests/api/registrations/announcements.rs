@@ -293,3 +293,31 @@ async fn reminders_of_a_worker_killed_anywhere_come_once_to_everybody() {
         assert_eq!(course.told(person, REMINDER).await, expected);
     }
 }
+
+#[tokio::test]
+async fn dates_that_change_during_an_announcement_are_announced_anew() {
+    let (mut course, sessions) = Course::with_days(automatic(5, 0)).await;
+    let (member, _) = course.registered().await;
+    let item = format!("ANNOUNCEMENTS#{}", course.id);
+    let moved = |hours: u32| -> Vec<Value> {
+        sessions.iter().map(|session| shifted(session, HOUR * hours)).collect()
+    };
+    // Nothing is due: the worker only notes when something will be.
+    let change = async {
+        course.plan(json!(moved(1))).await.expect_ok();
+    };
+    course.world.overtaken(("UpdateItem", &item), course.world.deliver(), change).await;
+    let first = time(&sessions[0]["startAt"]).after(HOUR);
+    let world = course.world.clone();
+    world.clock().advance(first.before(DAY).since(world.clock().now()));
+    course.trainer = world.signed_in(course.trainer.user().clone()).await;
+    // The reminder is queued, and the day moves before it is sent.
+    let change = async {
+        course.plan(json!(moved(3))).await.expect_ok();
+    };
+    world.overtaken(("UpdateItem", &item), world.sweep(), change).await;
+    course.at(world.clock().now().after(MINUTE)).await;
+    assert_eq!(course.told(&member, REMINDER).await, 0);
+    course.at(first.after(HOUR * 2).before(DAY)).await;
+    assert_eq!(course.told(&member, REMINDER).await, 1);
+}
