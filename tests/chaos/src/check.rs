@@ -174,13 +174,13 @@ impl<'a> State<'a> {
         let latest = self.world.clock().now().after(DAY).unix_milliseconds();
         for item in &self.items {
             // New accounts are erased after a week, unless they are verified; the registrations for a course end after a
-            // year.
+            // year, and people are reminded of it when it begins.
             let is_unverified = !item["card"]["unverifiedUntil"].is_null();
             let is_later = item["dueAt"].as_i64() > Some(latest);
             let holds = match item["duePk"].as_str() {
                 None => !is_unverified,
                 Some("UNVERIFIED") => is_unverified,
-                Some(_) => is_later && text(item, "sk") == "SEATS",
+                Some(_) => is_later && ["SEATS", "ANNOUNCEMENTS"].contains(&&*text(item, "sk")),
             };
             promise.check(holds, item);
         }
