@@ -22,6 +22,8 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../infra/api/examples.j
 const NOW: &str = "2026-11-21T09:00:00.000Z";
 /// Later times than this after the beginning of a run are those of the demonstration data.
 const MONTH: Duration = Duration::from_secs(30 * 86_400);
+/// The sessions of the demonstration data began this long before a run, or less.
+const HELD: Duration = Duration::from_secs(2 * 86_400);
 
 /// With the environment variable `UPDATE` it writes the examples instead, as `cargo dev update` does. An example that differs
 /// by what is random alone stays.
@@ -127,9 +129,10 @@ impl Answers {
             let path = path.trim_start_matches(|letter: char| letter.is_ascii_digit());
             return format!("https://s3.eu-west-3.amazonaws.com{path}{signature}");
         }
-        match time(&text).filter(|time| *time >= self.begun).map(|time| time.since(self.begun)) {
+        let first = self.begun.before(HELD);
+        match time(&text).filter(|time| *time >= first).map(|time| time.since(first)) {
             Some(since) if since < MONTH => {
-                NOW.parse::<Instant>().unwrap().after(since).to_string()
+                NOW.parse::<Instant>().unwrap().before(HELD).after(since).to_string()
             }
             _ => text,
         }

@@ -63,7 +63,7 @@ fn submitted_mark(fields: &mut Fields) -> Option<SubmittedMark> {
     if is_scan {
         at = present(fields, "at", text).map(Some);
         for field in ["version", "minutes", "note"] {
-            if fields.has(field) {
+            if fields.raw(field).flatten().is_some_and(|value| !value.is_null()) {
                 fields.reject(field, ErrorCode::FieldValue);
             }
         }
