@@ -190,7 +190,7 @@ impl Registrations {
                 let mut seen = BTreeSet::new();
                 markers.iter().copied().filter(|marker| seen.insert(*marker)).collect()
             }
-            None => stored.markers.clone(),
+            None => stored.current_markers(&self.store).await?,
         };
         if !errors.is_empty() {
             return Err(ApiError::fields(errors));

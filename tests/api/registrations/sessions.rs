@@ -179,6 +179,7 @@ async fn markers_are_active_verified_members_of_the_committee() {
     assert_eq!(course.plan(json!([])).await.expect_ok()["markers"], json!([member]));
     erase(&marker).await;
     assert_eq!(course.shown().await["registration"]["markers"], json!([]));
+    assert_eq!(course.plan(json!([])).await.expect_ok()["markers"], json!([]));
 }
 
 /// Erases the account of `person`.

@@ -66,9 +66,13 @@ impl StoredSessions {
             settings.join_info = None;
             return Ok(SettingsView { settings, markers: None });
         }
+        Ok(SettingsView { settings, markers: Some(self.current_markers(store).await?) })
+    }
+
+    /// The markers without erased accounts.
+    pub async fn current_markers(&self, store: &Store) -> Result<Vec<UserId>, StoreError> {
         let erased = store.erased_of(self.markers.iter().copied()).await?;
-        let markers = self.markers.iter().copied().filter(|id| !erased.contains(id)).collect();
-        Ok(SettingsView { settings, markers: Some(markers) })
+        Ok(self.markers.iter().copied().filter(|id| !erased.contains(id)).collect())
     }
 }
 
