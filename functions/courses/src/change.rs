@@ -43,18 +43,17 @@ pub(crate) async fn change(
     let change = || async {
         let (stored, etag) = courses.load(id, &headers).await?;
         let mut tx = courses.store.transaction();
-        let Some(before) = stored else {
+        let Some(terms) = stored else {
             let course = request.create(id, &writer.person.user, &headers, now)?;
             tx.new_course(&course, Vec::new());
             return Ok((tx, (Message::CourseCreated, course)));
         };
-        let terms = before;
         let before = changeable(Some(terms.course.clone()), &writer.person)?;
         request.check_conditions(&before, &etag, &headers)?;
-        let content = match terms.sessions.sessions.dates() {
-            None => request.content.clone(),
-            Some(_) => request.content.clone().with_dates_of(&before.summary)?,
-        };
+        let mut content = request.content.clone();
+        if !terms.sessions.sessions.is_empty() {
+            content = content.with_dates_of(&before.summary)?;
+        }
         let after = content.replacing(&before, now);
         if after.summary.state == CourseState::Published {
             ready(publication_errors(&after))?;

@@ -107,7 +107,7 @@ impl Worker {
     }
 }
 
-/// Whether `registration` is of somebody who was confirmed before what `announcement` is about.
+/// Whether the person of `registration` gets `announcement`: they are confirmed, and were before it was due.
 fn concerns(announcement: Announcement, registration: &Registration) -> bool {
     registration.card.state == RegistrationState::Confirmed
         && registration.details.confirmed_at.is_some_and(|at| at < announcement.concerns_since())

@@ -119,7 +119,7 @@ async fn moved_day_is_reminded_again_and_the_old_reminder_dropped() {
 #[tokio::test]
 async fn change_is_told_a_quarter_of_an_hour_after_the_last_one() {
     let (mut course, mut sessions) = Course::with_days(automatic(5, 0)).await;
-    // That it has sessions now is told to nobody.
+    // Nobody was confirmed when the course got its sessions.
     course.at(course.world.clock().now().after(MINUTE * 20)).await;
     let (member, _) = course.registered().await;
     let begun = course.world.clock().now();
@@ -151,7 +151,7 @@ async fn change_is_told_a_quarter_of_an_hour_after_the_last_one() {
     course.move_to(&sessions).await;
     course.at(begun.after(HOUR)).await;
     assert_eq!(course.told(&member, CHANGED).await, 1);
-    // A title is no date.
+    // A change of a title alone is not announced.
     sessions[0]["title"] = json!("Protéger");
     course.move_to(&sessions).await;
     course.at(begun.after(HOUR * 2)).await;
@@ -178,9 +178,9 @@ async fn course_without_sessions_has_one_reminder_and_tells_its_changes() {
     content["city"] = json!("Gafsa");
     content.as_object_mut().unwrap().remove("version");
     course.trainer.put(&path, content.clone()).await.expect_ok();
-    // The title alone tells nobody.
     course.at(now.after(MINUTE * 40)).await;
     assert_eq!(course.told(&member, CHANGED).await, 2);
+    // A change of the title alone is not announced.
     content["courseTitle"] = json!("Secours");
     course.trainer.put(&path, content).await.expect_ok();
     course.at(start.before(DAY * 2)).await;
@@ -274,7 +274,7 @@ async fn reminders_of_a_worker_killed_anywhere_come_once_to_everybody() {
             sessions = sessions.iter().map(|session| shifted(session, DAY * 3)).collect();
             course.move_to(&sessions).await;
         }
-        // One person leaves in each round, before anybody is reminded.
+        // One person leaves in each round, before the reminders.
         let leaver = course.world.signed_in(people[round as usize].user().clone()).await;
         let cancel = format!("{}/cancel", course.path_of(&leaver));
         leaver.post(&cancel, json!({})).await.expect_ok();

@@ -445,7 +445,7 @@ async fn four_phones_leave_one_merged_mark_for_each_person_and_session() {
     let people = join_all((0..12).map(|_| course.registered())).await;
     let phones: Vec<Person> =
         [(); 4].iter().map(|()| course.trainer.via(&course.world.another_process())).collect();
-    // Each phone scans everybody at a time of its own, and sends its batches twice, the second time reversed.
+    // Each phone scans all people at its own times, and sends its batch twice, the second time in reverse order.
     let batches = phones.iter().zip(1_u64..).flat_map(|(phone, number)| {
         let marks = people.iter().zip(0_u64..).map(|((person, registration), place)| {
             let at = now.before(Duration::from_secs(60 * ((number + place) % 4) + number));
@@ -487,7 +487,7 @@ async fn four_phones_leave_one_merged_mark_for_each_person_and_session() {
 }
 
 #[tokio::test]
-async fn mark_costs_three_trips_and_one_write_of_its_item() {
+async fn mark_costs_four_trips_and_one_write_of_its_item() {
     let (course, sessions) = Course::of_two_days().await;
     let people = join_all((0..30).map(|_| course.registered())).await;
     let now = course.world.clock().now();

@@ -25,7 +25,7 @@ pub enum Announcement {
 }
 
 impl Announcement {
-    /// Those who were confirmed before this are told.
+    /// People who were confirmed before this get it.
     pub fn concerns_since(self) -> Instant {
         match self {
             Self::Reminder(reminder) => reminder.due_at(),

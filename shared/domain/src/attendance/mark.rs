@@ -27,7 +27,7 @@ codes! {
     MarkSource {
         /// The person's ticket was read.
         Scan "SCAN"
-        /// Somebody chose the status.
+        /// A person chose the status.
         Hand "HAND"
     }
 }
@@ -68,21 +68,21 @@ pub struct Mark {
     pub by: Option<UserId>,
 }
 
-/// A mark that somebody sends.
+/// A mark that is submitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Submitted {
     /// The ticket of the person was read, at this time if that is known.
     Scan(Option<Instant>),
-    /// A status was chosen by somebody who had seen the mark with the version `seen`.
+    /// A person chose a status when the mark had the version `seen`.
     Hand {
         /// [`Mark::version`]; 0 for none.
         seen: u64,
-        /// What they chose.
+        /// The choice.
         hand: Hand,
     },
 }
 
-/// What somebody chooses for a person and a session.
+/// What is chosen for a person and a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hand {
     /// See [`Mark::status`].

@@ -1,5 +1,7 @@
 //! When and where a course takes place, as registered people are told of it.
 
+use std::{collections::BTreeMap, time::Duration};
+
 use serde::{Deserialize, Serialize};
 
 use super::CourseSessions;
@@ -7,7 +9,6 @@ use crate::{
     CourseSessionId, Instant, Line, Prose, Zone, course::CourseSummary,
     registration::RegistrationSettings,
 };
-use std::{collections::BTreeMap, time::Duration};
 
 /// A session, or a whole course without sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +104,6 @@ impl Schedule {
     /// The slots to come at `now` that differ in `after`, by their times.
     pub fn changes(&self, after: &Self, now: Instant) -> Vec<SlotChange> {
         let by_id = |schedule: &Self| -> BTreeMap<Option<CourseSessionId>, Slot> {
-            // One that does not take place is not there, but those who knew it are told that it was cancelled.
             schedule.slots.iter().map(|slot| (slot.session_id, slot.clone())).collect()
         };
         let (mut was, is) = (by_id(self), by_id(after));

@@ -49,7 +49,7 @@ impl Store {
         self.apply(update).await.map(drop)
     }
 
-    /// Records that `announcement` has reached everybody.
+    /// Records that all messages of `announcement` are queued.
     pub async fn finish_announcement(
         &self,
         course: CourseId,

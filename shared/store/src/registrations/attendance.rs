@@ -1,7 +1,7 @@
 //! The attendance of one person for one course: one item with their marks. Each write has the condition that the item is as it
 //! was read.
 
-use domain::{CourseId, UserId, attendance::Marks, registration::Registration, user::User};
+use domain::{CourseId, UserId, attendance::Marks, registration::Registration};
 use serde::Deserialize;
 
 use crate::{
@@ -26,19 +26,17 @@ pub struct StoredMarks {
     is_erased: bool,
 }
 
-/// A registered person, whose attendance can be marked.
+/// A registered person whose account is not erased.
 #[derive(Debug, Clone)]
 pub struct Attendee {
     /// The registration, in any state.
     pub registration: Registration,
-    /// The account.
-    pub user: User,
     /// The attendance.
     pub stored: StoredMarks,
 }
 
 impl Store {
-    /// The attendance of `users` for `course`, each with the registration and the account; `None` for those who have never
+    /// The attendance of `users` for `course`, each with the registration; `None` for those who have never
     /// registered or are erased.
     pub async fn attendees(
         &self,
@@ -56,14 +54,10 @@ impl Store {
                 (items.next(), items.next(), items.next())
             {
                 let stored: StoredMarks = read(stored)?.unwrap_or_default();
+                let is_erased = stored.is_erased || unless_erased(read(user)?).is_none();
                 let registration: Option<Registration> = read(registration)?;
-                let registration = registration.filter(|_| !stored.is_erased);
-                let both = registration.zip(unless_erased(read(user)?));
-                found.push(both.map(|(registration, user)| Attendee {
-                    registration,
-                    user,
-                    stored,
-                }));
+                let registration = registration.filter(|_| !is_erased);
+                found.push(registration.map(|registration| Attendee { registration, stored }));
             }
         }
         Ok(found)
