@@ -125,7 +125,7 @@ async fn registrations(world: &World, calls: &mut Calls) {
 /// Permissions that are never used: without `s3:ListBucket`, S3 answers 403 instead of 404 for a missing object.
 /// Some keys that the worker writes are those of tests of their own: erasures, promotions and stops of mails; that of the hook
 /// of deployments is seen in `tests/template`.
-const UNCALLED_PERMISSIONS: [(&str, &str, &str); 13] = [
+const UNCALLED_PERMISSIONS: [(&str, &str, &str); 14] = [
     ("files", "s3:ListBucket", ""),
     ("pretraffic", "dynamodb:UpdateItem", "transient"),
     ("pretraffic", "dynamodb:LeadingKeys", "RELEASE#*"),
@@ -133,6 +133,7 @@ const UNCALLED_PERMISSIONS: [(&str, &str, &str); 13] = [
     ("worker", "dynamodb:LeadingKeys", "ATTENDANCE#*"),
     ("worker", "dynamodb:LeadingKeys", "AUDIT#*"),
     ("worker", "dynamodb:LeadingKeys", "BATCH#*"),
+    ("worker", "dynamodb:LeadingKeys", "CERTIFICATE#*"),
     ("worker", "dynamodb:LeadingKeys", "COMMITTEE#*"),
     ("worker", "dynamodb:LeadingKeys", "EMAIL#*"),
     ("worker", "dynamodb:LeadingKeys", "PASSKEY#*"),
@@ -205,6 +206,7 @@ async fn remaining_calls(world: &World) {
     left.post("/auth/logout", json!({})).await;
     assert_eq!(left.get("/auth/current-user").await.status, 401);
     trainer.get("/courses/committee").await.expect_ok();
+    world.anonymous().get("/certificates/x").await.expect_error(ErrorCode::CertificateNotFound);
     // the first code of an account also removes the password, and makes a super admin one of the active ones
     let unverified = world.account(&NewPerson::with(Profile::SuperAdmin).unverified()).await;
     let email = unverified.email.as_str();

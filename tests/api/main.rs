@@ -10,6 +10,7 @@ mod auth;
 mod aws_services;
 mod bad_input;
 mod catalogue;
+mod certificates;
 mod committees;
 mod costs;
 mod courses;

@@ -5,6 +5,7 @@ document does not allow: a missing field, a wrong type. walk.ts has the whole sc
 """
 
 import base64
+import datetime
 import io
 import sys
 import uuid
@@ -13,25 +14,42 @@ import httpx
 
 from halqa_client import AuthenticatedClient, Client
 from halqa_client.api.auth import login, logout, show_current_user
+from halqa_client.api.certificates import download_certificate, revoke_certificate, show_certificate
 from halqa_client.api.courses import add_questions, create_course, publish_course, search_courses
 from halqa_client.api.files import complete_file, create_file
-from halqa_client.api.registrations import cancel_registration, register, replace_registration_settings
+from halqa_client.api.registrations import (
+    cancel_registration,
+    issue_certificates,
+    mark_attendance,
+    register,
+    replace_registration_settings,
+    replace_sessions,
+)
 from halqa_client.api.sms import send_sms
 from halqa_client.api.users import change_avatar, list_committee_users
 from halqa_client.models import (
     Answers,
     AvatarForm,
+    CertificateIssue,
+    CertificateKind,
+    CertificateRevocation,
     ContentType,
     CourseCreation,
     CourseType,
     FileCreation,
     Login,
+    Marking,
+    MarkingMarksItem,
+    MarkingMarksItemStatus,
     QuestionCreation,
     QuestionsAddition,
     QuestionType,
     Registering,
     RegistrationMode,
     RegistrationSettingsChange,
+    RegistrationSettingsChangeCertificateType0,
+    SessionsChange,
+    SessionsChangeSessionsItem,
     SmsSendingType0,
     UserList,
 )
@@ -87,6 +105,26 @@ check((seat.state, seat.answers[0].value) == ("CONFIRMED", "Pour aider"), "the s
 user_id = uuid.UUID(seat.user_id)
 ended = succeed(cancel_registration.sync_detailed(course_id, user_id, client=admin)).registration
 check(ended.state == "CANCELLED", "the registration is cancelled")
+
+succeed(register.sync_detailed(course_id, client=admin, body=Registering(answers)))
+end = datetime.datetime.now(datetime.UTC) - datetime.timedelta(minutes=1)
+session = SessionsChangeSessionsItem(start_at=end - datetime.timedelta(hours=1), end_at=end)
+planned = succeed(replace_sessions.sync_detailed(course_id, client=admin, body=SessionsChange([session])))
+mark = MarkingMarksItem(user_id, uuid.UUID(planned.sessions[0].session_id), MarkingMarksItemStatus.PRESENT, version=0)
+marking = Marking(sent_at=end, marks=[mark])
+succeed(mark_attendance.sync_detailed(course_id, client=admin, body=marking))
+settings.certificate = RegistrationSettingsChangeCertificateType0(kind=CertificateKind.ATTENDANCE)
+succeed(replace_registration_settings.sync_detailed(course_id, client=admin, body=settings))
+issued = succeed(issue_certificates.sync_detailed(course_id, client=admin, body=CertificateIssue()))
+code = issued.results[0].code
+certificate = succeed(show_certificate.sync_detailed(code, client=admin)).certificate
+check((certificate.status, certificate.minutes) == ("VALID", 60), "the certificate verifies")
+pdf = succeed(download_certificate.sync_detailed(code, client=admin)).payload.read()
+check(pdf.startswith(b"%PDF-"), "the certificate has a page")
+reason = CertificateRevocation(reason="Le nom est faux.")
+succeed(revoke_certificate.sync_detailed(code, client=admin, body=reason))
+revoked = succeed(show_certificate.sync_detailed(code, client=admin)).certificate
+check((revoked.status, revoked.name) == ("REVOKED", None), "a revoked certificate says so")
 
 content = b"un, deux, trois\n"
 creation = FileCreation(name="trois.txt", content_type=ContentType.TEXTPLAIN, size=len(content))

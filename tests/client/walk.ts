@@ -156,6 +156,34 @@ export async function walk({ base, email, password, mails }: World): Promise<str
 	})
 	done.push("registrations: a seat, a place on the list, and the seat that became free")
 
+	const [start, end] = [3_660_000, 60_000].map((before) => new Date(Date.now() - before).toISOString())
+	const planned = { sessions: [{ startAt: start!, endAt: end! }] }
+	const { sessions } = await succeed(
+		admin.PUT("/registrations/{courseId}/sessions", { params: { path }, body: planned }),
+	)
+	const mark = { userID: place.userID, sessionID: sessions[0]!.sessionID, status: "PRESENT", version: 0 } as const
+	const marking = { sentAt: new Date().toISOString(), marks: [mark] }
+	await succeed(admin.POST("/registrations/{courseId}/attendance", { params: { path }, body: marking }))
+	const giving = { ...settings, certificate: { kind: "ATTENDANCE" } } as const
+	await succeed(admin.PUT("/registrations/{courseId}/settings", { params: { path }, body: giving }))
+	const { results } = await succeed(
+		admin.POST("/registrations/{courseId}/certificates", { params: { path }, body: {} }),
+	)
+	const named = { code: results[0]!.code! }
+	const verify = async () => {
+		const shown = await succeed(anyone.GET("/certificates/{code}", { params: { path: named } }))
+		return shown.certificate
+	}
+	const { status, courseTitle, minutes } = await verify()
+	check(status === "VALID" && courseTitle === title && minutes === 60, "the certificate verifies")
+	const pdf = await (await get(`${base}/api/v1/certificates/${named.code}/pdf`)).text()
+	check(pdf.startsWith("%PDF-"), "the certificate has a page")
+	const reason = { reason: "Le nom est faux." }
+	await succeed(admin.POST("/certificates/{code}/revoke", { params: { path: named }, body: reason }))
+	const revoked = await verify()
+	check(revoked.status === "REVOKED" && revoked.name === null, "a revoked certificate says so")
+	done.push("a session, attendance, and a certificate: issued, verified, revoked")
+
 	const content = new TextEncoder().encode("un, deux, trois\n")
 	const { file, upload } = await succeed(
 		member.POST("/files", {

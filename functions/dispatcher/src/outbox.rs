@@ -4,6 +4,7 @@ use background::{SendOutcome, TextMessage};
 use domain::{
     CourseId, E164, Email, Instant, Language, Recipient,
     attendance::{Announcement, AnnouncementNotice},
+    certificate::CertificateNotice,
     code::CodeKind,
     limits,
     mail_stop::StopCause,
@@ -13,7 +14,9 @@ use domain::{
     times::{CODE_WAIT, MAIL_WAIT, OLD_MAIL_WAIT},
     user::User,
 };
-use messaging::texts::{self, AnnouncementFacts, Facts, RegistrationFacts, RequestsFacts};
+use messaging::texts::{
+    self, AnnouncementFacts, CertificateFacts, Facts, RegistrationFacts, RequestsFacts,
+};
 use runtime::Error;
 use store::{Counter, CourseTerms, Outbound, StoreError};
 
@@ -112,6 +115,9 @@ impl Dispatcher {
             }
             (Notification::Announcement(notice), Some(user)) => {
                 self.announcement_facts(notice, user).await?
+            }
+            (Notification::Certificate(notice), Some(user)) => {
+                self.certificate_facts(notice, user).await?
             }
             (Notification::Requests { course_id, .. }, Some(user)) => {
                 self.requests_facts(*course_id, user).await?
@@ -250,6 +256,24 @@ impl Dispatcher {
         Ok(Named::Facts(Facts::Announcement(Box::new(facts))))
     }
 
+    /// What the mail to `user` about the certificate of `notice` names, unless it was taken back since.
+    async fn certificate_facts(
+        &self,
+        notice: &CertificateNotice,
+        user: &User,
+    ) -> Result<Named, StoreError> {
+        let store = &self.0.store;
+        let certificate = store.certificate(&notice.code).await?;
+        let certificate = certificate.filter(|one| one.revocation.is_some() == notice.is_revoked);
+        let Some(certificate) = certificate else {
+            return Ok(Named::Overtaken("the certificate was taken back"));
+        };
+        let course = store.course(certificate.course_id).await?;
+        let is_vouched_for = user.is_vouched_for();
+        let facts = CertificateFacts { certificate, course, is_vouched_for };
+        Ok(Named::Facts(Facts::Certificate(Box::new(facts))))
+    }
+
     /// What the mail to `user` about registrations for `course` that wait names, as it is now.
     async fn requests_facts(&self, course: CourseId, user: &User) -> Result<Named, StoreError> {
         let store = &self.0.store;
@@ -290,7 +314,7 @@ fn limit(
             };
         }
         // The committee causes it, but one person can have many courses.
-        Notification::Announcement(_) => {
+        Notification::Announcement(_) | Notification::Certificate(_) => {
             let user = user?;
             return Some(if user.is_vouched_for() {
                 Counter::of(limits::REGISTRATION_MAILS, user.user_id)

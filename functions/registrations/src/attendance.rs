@@ -122,8 +122,9 @@ impl Registrations {
         let states = &RegistrationState::ALL;
         let page = store.registrations(id, states, order, position, limit).await?;
         let users: Vec<UserId> = page.items.iter().map(|card| card.user_id).collect();
-        let marks = store.marks(users.iter().map(|user| (id, *user)));
-        let (accounts, marks) = tokio::try_join!(store.accounts(&users), marks)?;
+        let stored = store.attendance(users.iter().map(|user| (id, *user)));
+        let (accounts, stored) = tokio::try_join!(store.accounts(&users), stored)?;
+        let marks: Vec<Marks> = stored.into_iter().map(|stored| stored.marks).collect();
         let erased = store.erased_of(marks.iter().flat_map(Marks::markers)).await?;
         let view = |(card, marks): (RegistrationCard, Marks)| {
             let is_listed = card.state == RegistrationState::Confirmed || !marks.0.is_empty();

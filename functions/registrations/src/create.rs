@@ -235,8 +235,14 @@ impl Attempt<'_> {
             registration.details.consent_hash = Some(hash);
         }
         // A person who registers again keeps their marks.
-        let marks = self.standing.own.as_ref().map(|own| own.marks.clone()).unwrap_or_default();
-        FullRegistration { registration, answers, answers_version: 0, user: user.clone(), marks }
+        let attendance = self.standing.own.as_ref().map(|own| own.attendance.clone());
+        FullRegistration {
+            registration,
+            answers,
+            answers_version: 0,
+            user: user.clone(),
+            attendance: attendance.unwrap_or_default(),
+        }
     }
 
     fn visible_registration(self, full: FullRegistration) -> VisibleRegistration {

@@ -18,6 +18,7 @@ use domain::{
     CommitteeId, CourseId, Email, FileId, Instant, Prose, QuestionId, UserId, Zone,
     attendance::CourseSessions,
     audit::{Action, AuditedAction, values},
+    certificate::{Certificate, CertificateSummary},
     course::CourseSummary,
     file::File,
     limits,
@@ -110,7 +111,7 @@ pub(crate) async fn export(
         match content {
             ExportContent::Registrations => {
                 let made = registrations.made(language, actor, now);
-                registrations.written(&course, &request, made).await
+                registrations.written(&course, &request, made, now).await
             }
             ExportContent::Sheet => registrations.signatures(&course, language, now).await,
         }
@@ -148,6 +149,15 @@ struct Columns<'a> {
     questions: Vec<QuestionId>,
 }
 
+/// Registrations that are read at once.
+struct Batch {
+    registrations: Vec<FullRegistration>,
+    /// That of each registration.
+    certificates: Vec<Option<Certificate>>,
+    /// The files in the answers that are ready.
+    files: HashMap<FileId, File>,
+}
+
 impl Registrations {
     /// The number of rows, and the file. `made` ends its first line.
     async fn written(
@@ -155,6 +165,7 @@ impl Registrations {
         course: &FullCourse,
         request: &ExportRequest,
         made: String,
+        now: Instant,
     ) -> Result<(usize, Vec<u8>), ApiError> {
         let (summary, states) = (&course.course.summary, request.states.as_slice());
         let (id, language) = (summary.course_id, request.language);
@@ -184,13 +195,14 @@ impl Registrations {
         let batches = batches.into_iter().map(|users| self.whole(id, users));
         let mut batches = stream::iter(batches).buffered(AT_ONCE);
         let mut rows = 0;
-        while let Some((registrations, files)) = batches.try_next().await? {
+        while let Some(Batch { registrations, certificates, files }) = batches.try_next().await? {
             let committees = registrations.iter().map(|full| full.user.committee_id);
             self.add_committees(&mut columns, committees).await?;
-            for full in registrations {
+            for (full, certificate) in registrations.into_iter().zip(certificates) {
                 // The lists may be a little older.
                 if states.contains(&full.registration.card.state) {
-                    sheet.add(columns.row(full, &files))?;
+                    let certificate = certificate.map(|certificate| certificate.summary(now));
+                    sheet.add(columns.row(full, certificate, &files))?;
                     rows += 1;
                 }
             }
@@ -199,7 +211,7 @@ impl Registrations {
     }
 
     /// The registrations for the course `id` in one of `states`, by number.
-    async fn cards(
+    pub(crate) async fn cards(
         &self,
         id: CourseId,
         states: &[RegistrationState],
@@ -277,16 +289,17 @@ impl Registrations {
         made.replace("{name}", &format!("{} {}", user.name, user.last_name))
     }
 
-    /// The registrations of `users`, and the files in their answers that are ready.
-    async fn whole(
-        &self,
-        id: CourseId,
-        users: Vec<UserId>,
-    ) -> Result<(Vec<FullRegistration>, HashMap<FileId, File>), StoreError> {
-        let full = self.store.full_registrations(id, &users).await?;
-        let answers = full.iter().flat_map(|full| &full.answers);
-        let files = self.store.ready_files(answers.filter_map(Answer::file)).await?;
-        Ok((full, files))
+    /// The registrations of `users`, with what their rows need beside them.
+    async fn whole(&self, id: CourseId, users: Vec<UserId>) -> Result<Batch, StoreError> {
+        let registrations = self.store.full_registrations(id, &users).await?;
+        let answers = registrations.iter().flat_map(|full| &full.answers);
+        let codes: Vec<_> =
+            registrations.iter().map(|full| full.attendance.certificate.clone()).collect();
+        let (certificates, files) = tokio::try_join!(
+            self.store.certificates(&codes),
+            self.store.ready_files(answers.filter_map(Answer::file))
+        )?;
+        Ok(Batch { registrations, certificates, files })
     }
 }
 
@@ -309,9 +322,10 @@ impl Columns<'_> {
     fn row(
         &self,
         full: FullRegistration,
+        certificate: Option<CertificateSummary>,
         files: &HashMap<FileId, File>,
     ) -> impl Iterator<Item = Cell> {
-        let FullRegistration { registration, answers, user, marks, .. } = full;
+        let FullRegistration { registration, answers, user, attendance, .. } = full;
         let (card, details) = (registration.card, registration.details);
         let person = card.registrant(&user);
         let owner = user.user_id;
@@ -337,7 +351,8 @@ impl Columns<'_> {
             let answer = answers.iter().find(|answer| answer.question_id == *id);
             answer.map_or(Cell::Empty, |answer| self.cell(answer, (owner, files)))
         };
-        let of_sessions = sessions::cells(self.sessions, &marks);
+        let of_sessions =
+            sessions::cells(self.sessions, &attendance.marks, certificate, self.language);
         fixed.into_iter().chain(of_sessions).chain(self.questions.iter().map(answer))
     }
 

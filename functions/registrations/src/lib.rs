@@ -12,6 +12,7 @@ mod create;
 mod decisions;
 mod export;
 mod file;
+mod issue;
 mod list;
 mod marking;
 mod moving;
@@ -49,6 +50,8 @@ pub(crate) struct Registrations {
     zone: Zone,
     /// How long after the end of a course attendance can be marked.
     attendance_time: Duration,
+    /// After this time a certificate becomes anonymous.
+    certificate_retention: Duration,
     /// The URL of the front end, without a trailing slash.
     public_url: String,
 }
@@ -66,6 +69,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         outbox: setup.keys.parse(Key::Outbox)?,
         max_active: settings.number("REGISTRATIONS_PER_USER", 50)?,
         attendance_time: settings.days("ATTENDANCE_DAYS", 30)?,
+        certificate_retention: settings.days("CERTIFICATES_RETENTION_DAYS", 3650)?,
         zone: settings.parse("TIME_ZONE", "Africa/Tunis")?,
         public_url: settings.required_url("PUBLIC_URL")?.trim_end_matches('/').to_owned(),
     };
@@ -77,6 +81,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         .put("/registrations/{courseId}/sessions", sessions::replace)
         .get("/registrations/{courseId}/attendance", attendance::list)
         .post("/registrations/{courseId}/attendance", marking::mark)
+        .post("/registrations/{courseId}/certificates", issue::issue)
         .get("/registrations/{courseId}/availability", availability::show)
         .post("/registrations/{courseId}/cancel-course", cancel_course::cancel_course)
         .post("/registrations/{courseId}/decisions", decisions::decide)

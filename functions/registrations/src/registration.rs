@@ -106,8 +106,7 @@ impl Registrations {
         party: Party,
         now: Instant,
     ) -> Result<Option<FullRegistration>, ApiError> {
-        let FullRegistration { registration, answers: stored, answers_version, user, marks } =
-            &found.full;
+        let FullRegistration { registration, answers: stored, user, .. } = &found.full;
         let (card, summary) = (&registration.card, &found.course.course.summary);
         let is_committee = party == Party::Committee;
         let (mut note, mut invalid) = (Patch::Absent, None);
@@ -162,7 +161,6 @@ impl Registrations {
             after.card.language = language;
             note.apply(&mut after.details.note);
         });
-        let (answers_version, user, marks) = (*answers_version, user.clone(), marks.clone());
-        Ok(Some(FullRegistration { registration, answers, answers_version, user, marks }))
+        Ok(Some(FullRegistration { registration, answers, ..found.full.clone() }))
     }
 }

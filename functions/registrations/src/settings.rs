@@ -9,6 +9,7 @@ use domain::{
     Constraint, CourseId, Instant, Patch,
     attendance::MAX_REMINDER_HOURS,
     audit::AuditedAction,
+    certificate::CertificateRules,
     registration::{Audience, Mode, RegistrationSettings, SettingsView},
 };
 use identity::random;
@@ -42,6 +43,7 @@ fn read(fields: &mut Fields) -> Option<RegistrationSettings> {
         Some(Patch::Absent) => Some(RegistrationSettings::default().reminder_hours),
         submitted => submitted.map(Patch::value),
     };
+    let certificate = fields.object("certificate", certificate);
     if let (Some(Some(opens)), Some(Some(closes))) = (opens_at, closes_at)
         && closes < opens
     {
@@ -59,7 +61,26 @@ fn read(fields: &mut Fields) -> Option<RegistrationSettings> {
         consent_text: consent_text?,
         join_info: join_info?,
         reminder_hours: reminder_hours?,
+        certificate: certificate?,
         ..RegistrationSettings::default()
+    })
+}
+
+fn certificate(fields: &mut Fields) -> Option<CertificateRules> {
+    let kind = fields.required("kind", text);
+    let minimum_percent =
+        fields.optional_or("minimumPercent", integer(1..=100), CertificateRules::MINIMUM_PERCENT);
+    let certificate_text = fields.nullable("text", text);
+    let signed_by = fields.nullable("signedBy", text);
+    let signed_as = fields.nullable("signedAs", text);
+    let valid_months = fields.nullable("validMonths", integer(1..=CertificateRules::MAX_MONTHS));
+    Some(CertificateRules {
+        kind: kind?,
+        minimum_percent: minimum_percent?,
+        text: certificate_text?,
+        signed_by: signed_by?,
+        signed_as: signed_as?,
+        valid_months: valid_months?,
     })
 }
 

@@ -34,10 +34,11 @@ impl Worker {
         let has_files = self.discard_files(id).await?;
         let courses = self.replace_contacts(&erasure).await?;
         let has_registrations = self.erase_registrations(id).await?;
+        let has_certificates = self.anonymise_certificates(id).await?;
         let has_sms = self.delete_texts(id).await?;
         let has_activity = store.delete_login_activity(id).await?;
         let has_sessions = store.delete_sessions(id).await?;
-        let has_lists = has_files || has_registrations || has_sms;
+        let has_lists = has_files || has_registrations || has_certificates || has_sms;
         if has_lists || courses != CoursesLeft::None || has_activity || has_sessions {
             return Ok(store.continue_erasure(&erasure, &courses, clock.now()).await?);
         }

@@ -1,10 +1,11 @@
 //! Background work other than codes, mails and single text messages: expands batches into messages and sends them,
 //! updates the search entries of courses, promotes, ends and forgets registrations, reminds of courses and
 //! tells of changed dates, handles pending uploads and deleted
-//! files, deletes the data of erased users, records delivery receipts of text messages, and stops mails to addresses that
+//! files, deletes the data of erased users, makes certificates anonymous, records delivery receipts of text messages, and stops mails to addresses that
 //! bounce or complain.
 
 mod announce;
+mod certificates;
 mod erase;
 mod feedback;
 mod files;
@@ -124,6 +125,7 @@ impl Worker {
             (DueList::Courses, "COURSE") => Ok(store.index_course(CourseId::or_none(id)).await?),
             (DueList::Courses, "SEATS") => self.process_seats(CourseId::or_none(id)).await,
             (DueList::Courses, "ANNOUNCEMENTS") => self.announce(CourseId::or_none(id)).await,
+            (DueList::Courses, "CERTIFICATE") => self.forget_certificate(id).await,
             (DueList::Courses, "REGISTERED") => {
                 self.promote_where_waiting(UserId::or_none(id)).await
             }

@@ -195,8 +195,35 @@ function offerSignIn() {
 	$('by-name').querySelector('a').href = `http://localhost:${location.port}/_local/front`;
 }
 
+// What anyone sees who opens the link, or reads the code, of a certificate.
+async function showCertificate(name) {
+	const { certificate } = await ask('GET', `certificates/${name}`);
+	const { status, courseTitle, committee, minutes, totalMinutes, issuedAt, expiresAt, revokedAt } = certificate;
+	const texts = {
+		VALID: 'Attestation valable', EXPIRED: 'Attestation expirée', REVOKED: 'Attestation révoquée',
+		ANONYMISED: 'Attestation valable, sans nom',
+	};
+	const day = time => time && new Date(time).toLocaleDateString('fr');
+	const facts = {
+		Nom: [certificate.name, certificate.lastName].filter(Boolean).join(' '), Formation: courseTitle,
+		Comité: `${committee.nameLatin} · ${committee.nameArabe}`,
+		Minutes: minutes !== null && `${minutes} sur ${totalMinutes}`, 'Délivrée le': day(issuedAt),
+		'Valable jusqu’au': day(expiresAt), 'Révoquée le': day(revokedAt),
+	};
+	show(texts[status], '', true);
+	const known = Object.entries(facts).filter(([, value]) => value);
+	$('certificate').replaceChildren(...known.flatMap(([label, value]) => [make('dt', {}, label), make('dd', { dir: 'auto' }, value)]));
+	$('certificate').hidden = false;
+	$('page').firstChild.href = `/api/v1/certificates/${name}/pdf`;
+	$('page').hidden = !['VALID', 'EXPIRED'].includes(status);
+}
+
+const verified = location.pathname.match(/\/certificates\/([^/]+)$/);
 const scene = scenes[location.pathname.split('/').filter(Boolean).at(-1)];
-if (!scene) {
+if (verified) {
+	show('Attestation');
+	attempt(() => showCertificate(verified[1]));
+} else if (!scene) {
 	offerSignIn();
 } else if (!code || scene.needsEmail && !email) {
 	show(scene.title);

@@ -33,7 +33,7 @@ macro_rules! function {
 }
 
 /// The functions that have routes: name, routes, and part of the OpenAPI document.
-const FUNCTIONS: [(&str, RoutesOf, &str); 12] = [
+const FUNCTIONS: [(&str, RoutesOf, &str); 13] = [
     function!(auth),
     function!(otp),
     function!(passkeys),
@@ -42,6 +42,7 @@ const FUNCTIONS: [(&str, RoutesOf, &str); 12] = [
     function!(committees),
     function!(courses),
     function!(registrations),
+    function!(certificates),
     function!(files),
     function!(sms),
     function!(cpanel),

@@ -1,11 +1,16 @@
-//! The page with the mails about registrations, in each language.
+//! The page with the mails about registrations and certificates, in each language.
 
 use std::{fmt::Write, time::Duration};
 
 use cloud::LocalError;
 use domain::{
     Instant, Language, Recipient,
-    attendance::{Announcement, AnnouncementNotice, CourseSessions, Reminder, Schedule, Ticket},
+    attendance::{
+        Announcement, AnnouncementNotice, CourseSessions, Marks, Reminder, Schedule, Ticket,
+    },
+    certificate::{
+        Candidate, CertificateCode, CertificateKind, CertificateNotice, CertificateRules, Issue,
+    },
     committee::Committee,
     course::Course,
     outbox::{Notification, OutboxMessage},
@@ -16,7 +21,9 @@ use domain::{
     },
     user::User,
 };
-use messaging::texts::{AnnouncementFacts, Facts, MailTexts, RegistrationFacts, RequestsFacts};
+use messaging::texts::{
+    AnnouncementFacts, CertificateFacts, Facts, MailTexts, RegistrationFacts, RequestsFacts,
+};
 use serde_json::json;
 
 use crate::seed::{people, records::all};
@@ -116,6 +123,41 @@ pub(crate) fn page() -> Result<String, LocalError> {
             };
             let facts = Facts::Announcement(Box::new(facts));
             add(user, Notification::Announcement(Box::new(notice)), facts);
+        }
+    }
+    for course in in_each_language(&courses) {
+        let (Some(user), Some(committee)) = (user, committees.first()) else { continue };
+        let issued = Issue {
+            course: &course.summary,
+            sessions: &CourseSessions::default(),
+            committee,
+            rules: &CertificateRules {
+                kind: CertificateKind::Attendance,
+                minimum_percent: CertificateRules::MINIMUM_PERCENT,
+                text: None,
+                signed_by: None,
+                signed_as: None,
+                valid_months: None,
+            },
+        };
+        let mut registration =
+            Registration::new(None, course.summary.course_id, user, admission(Confirmed), now);
+        registration.card.language = course.summary.language.clone();
+        let candidate = Candidate { registration: &registration, user, marks: &Marks::default() };
+        let issued = issued.certificate(CertificateCode::new([17; 16]), candidate, now);
+        let reason = "Le nom est corrigé : une autre attestation suit."
+            .parse()
+            .map_err(|_| LocalError::new("a reason is malformed"))?;
+        for certificate in [issued.clone(), issued.revoked(reason, now)] {
+            let notice = CertificateNotice {
+                code: certificate.snapshot.code.clone(),
+                is_revoked: certificate.revocation.is_some(),
+                language: certificate.language.clone(),
+            };
+            let course = Some(course.clone());
+            let facts = CertificateFacts { certificate, course, is_vouched_for: true };
+            let facts = Facts::Certificate(Box::new(facts));
+            add(user, Notification::Certificate(Box::new(notice)), facts);
         }
     }
     for course in in_each_language(&courses) {

@@ -7,9 +7,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
 use domain::{
-    BatchId, CourseId, CourseSessionId, Instant, Line, Profile, QuestionId, UserId,
+    BatchId, CourseId, CourseSessionId, Instant, Line, Name, Profile, QuestionId, UserId,
     attendance::{AttendanceStatus, CourseSession, CourseSessions, Hand, Mark, Submitted, Ticket},
     batch::{Batch, Chunk, Entry},
+    certificate::{Candidate, Issue},
     committee::Committee,
     course::Course,
     file::{File, Status},
@@ -18,8 +19,8 @@ use domain::{
     passkey::Passkey,
     question::Question,
     registration::{
-        Admission, Clearing, Registration, RegistrationSettings, RegistrationState, answered,
-        merged,
+        Admission, Clearing, Reason, Registration, RegistrationSettings, RegistrationState,
+        answered, merged,
     },
     session::Session,
     sms::{OptOut, Recipient, Sms, Text},
@@ -66,6 +67,26 @@ struct RegistrationSeed {
     markers: Vec<UserId>,
     #[serde(default)]
     sessions: Vec<Held>,
+    #[serde(default)]
+    certificates: Vec<Issued>,
+}
+
+/// A certificate of the course.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Issued {
+    code: String,
+    #[serde(rename = "userID")]
+    user_id: UserId,
+    /// How many hours after now it was issued.
+    hours: i64,
+    /// The names of the person at that time, if they were others.
+    name: Option<Name>,
+    last_name: Option<Name>,
+    /// Why it was revoked, if it was.
+    reason: Option<Reason>,
+    #[serde(default)]
+    is_anonymous: bool,
 }
 
 /// A session of the course, of three hours.
@@ -76,6 +97,8 @@ struct Held {
     title: Line<200>,
     /// How many hours after now it starts.
     hours: i64,
+    #[serde(default)]
+    trainers: Vec<Name>,
     marks: Vec<Marked>,
 }
 
@@ -100,7 +123,7 @@ impl Held {
             start_at,
             end_at: minutes_after(start_at, 180),
             location: None,
-            trainers: Vec::new(),
+            trainers: self.trainers.clone(),
             cancelled: false,
         }
     }
@@ -330,6 +353,49 @@ async fn add_registrations(store: &Store, people: &[User], now: Instant) -> Resu
         }
         if !own.sessions.is_empty() {
             add_attendance(store, &own, now).await?;
+        }
+        add_certificates(store, &own, now).await?;
+    }
+    Ok(())
+}
+
+/// Issues the certificates of `own`, in their order, and revokes some of them, or makes them anonymous.
+async fn add_certificates(
+    store: &Store,
+    own: &RegistrationSeed,
+    now: Instant,
+) -> Result<(), LocalError> {
+    for Issued { code, user_id, hours, name, last_name, reason, is_anonymous } in &own.certificates
+    {
+        let Some(full) = store.full_course(own.course_id).await? else { return Ok(()) };
+        let course = &full.course.summary;
+        let committee = store.committee(course.committee_id).await?;
+        let attendee = store.attendees(own.course_id, &[*user_id]).await?.pop().flatten();
+        let Some(((committee, rules), attendee)) =
+            committee.zip(full.settings.certificate).zip(attendee)
+        else {
+            continue;
+        };
+        let sessions = &full.sessions.sessions;
+        let issue = Issue { course, sessions, committee: &committee, rules: &rules };
+        let Attendee { registration, stored, user } = &attendee;
+        let candidate = Candidate { registration, user, marks: &stored.marks };
+        let code = code.parse().map_err(|_| LocalError::new("a code is malformed"))?;
+        let issued_at = minutes_after(now, hours * 60);
+        let mut issued = issue.certificate(code, candidate, issued_at);
+        issued.snapshot.name = name.clone().or(issued.snapshot.name);
+        issued.snapshot.last_name = last_name.clone().or(issued.snapshot.last_name);
+        let forget_at = issued_at.after(DAY * 3650);
+        commit(store, |tx| tx.add_certificate(&issued, registration, stored, forget_at)).await?;
+        let mut after = issued.clone();
+        if let Some(reason) = reason {
+            after = after.revoked(reason.clone(), issued_at.after(DAY));
+        }
+        if *is_anonymous {
+            after = after.anonymised();
+        }
+        if after != issued {
+            commit(store, |tx| tx.change_certificate(&issued, &after)).await?;
         }
     }
     Ok(())

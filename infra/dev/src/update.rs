@@ -14,8 +14,10 @@ use crate::{
     operations::{Operation, operations},
 };
 
-/// The tests that write the snapshot of the costs of all endpoints, and the examples of their answers.
-pub const WRITING_TESTS: [&str; 2] = [
+/// The tests that write the pictures of certificates, the snapshot of the costs of all endpoints, and the examples of their
+/// answers.
+pub const WRITING_TESTS: [&str; 3] = [
+    "certificates::pages::pages_match_their_pictures",
     "costs::endpoint_costs_match_the_snapshot",
     "examples::examples_are_answers_of_the_seeded_service",
 ];

@@ -17,9 +17,10 @@ use store::Setup;
 use crate::{Parameters, Stage};
 
 /// The functions, each with the keys that it reads at start.
-const FUNCTIONS: [(&str, &[Key]); 15] = [
+const FUNCTIONS: [(&str, &[Key]); 16] = [
     ("auth", auth::KEYS),
     ("canary", canary::KEYS),
+    ("certificates", certificates::KEYS),
     ("committees", committees::KEYS),
     ("courses", courses::KEYS),
     ("cpanel", cpanel::KEYS),

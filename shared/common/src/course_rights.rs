@@ -44,7 +44,15 @@ pub fn changeable(course: Option<Course>, person: &SignedIn) -> Result<Course, E
 /// # Errors
 /// As [`changeable`].
 pub fn publishable(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
-    not_archived(permitted(course, person, Right::PublishCourses)?)
+    not_archived(issuable(course, person)?)
+}
+
+/// The course, archived or not, if `person` may issue its certificates: who may publish it.
+///
+/// # Errors
+/// As [`writable`].
+pub fn issuable(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
+    permitted(course, person, Right::PublishCourses)
 }
 
 fn permitted(course: Option<Course>, person: &SignedIn, right: Right) -> Result<Course, ErrorCode> {

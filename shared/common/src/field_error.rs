@@ -51,12 +51,19 @@ pub struct FieldError {
     /// A path such as `questions[2].language`.
     pub field: String,
     pub(crate) invalid: InvalidValue,
+    /// Those of the value that are not possible.
+    characters: Vec<char>,
 }
 
 impl FieldError {
     /// The error `invalid` of `field`.
     pub fn new(field: impl Into<String>, invalid: impl Into<InvalidValue>) -> Self {
-        Self { field: field.into(), invalid: invalid.into() }
+        Self { field: field.into(), invalid: invalid.into(), characters: Vec::new() }
+    }
+
+    /// The error `code` of `field`, whose value has these `characters`.
+    pub fn of_characters(field: String, code: ErrorCode, characters: Vec<char>) -> Self {
+        Self { characters, ..Self::new(field, code) }
     }
 }
 
@@ -90,6 +97,9 @@ impl Serialize for FieldError {
         }
         if !constraint.allowed.is_empty() {
             map.serialize_entry("allowed", &constraint.allowed)?;
+        }
+        if !self.characters.is_empty() {
+            map.serialize_entry("characters", &self.characters)?;
         }
         if let Some(format) = constraint.format {
             map.serialize_entry("format", format)?;

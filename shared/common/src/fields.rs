@@ -216,14 +216,37 @@ impl Fields {
                 }
                 _ => return self.ok_or_reject(&path, Err(ValueError::Type.into())),
             };
-            let mut fields =
-                Self { path: format!("{}{path}.", self.path), ..Self::new(object, Bytes::new()) };
-            let read = read(&mut fields);
-            self.errors.append(&mut fields.errors);
-            read
+            self.inner(&path, object, &read)
         });
         // Collected first, so that the errors of all elements are recorded.
         elements.collect::<Vec<Option<T>>>().into_iter().collect()
+    }
+
+    /// Reads the object `name`; `read` reads its fields. Absent and null are `Some(None)`.
+    pub fn object<T>(
+        &mut self,
+        name: &str,
+        read: impl Fn(&mut Self) -> Option<T>,
+    ) -> Option<Option<T>> {
+        match self.object.remove(name) {
+            None | Some(Value::Null) => Some(None),
+            Some(Value::Object(object)) => self.inner(name, object, read).map(Some),
+            Some(_) => self.ok_or_reject(name, Err(ValueError::Type.into())),
+        }
+    }
+
+    /// Reads the fields of `object`, which is at `path`.
+    fn inner<T>(
+        &mut self,
+        path: &str,
+        object: Map<String, Value>,
+        read: impl Fn(&mut Self) -> Option<T>,
+    ) -> Option<T> {
+        let mut fields =
+            Self { path: format!("{}{path}.", self.path), ..Self::new(object, Bytes::new()) };
+        let read = read(&mut fields);
+        self.errors.append(&mut fields.errors);
+        read
     }
 
     /// Parses the list `name` of at most `max` texts; the error names `min`, which the caller checks. Absent and null are
@@ -263,6 +286,11 @@ impl Fields {
     /// Whether the field `name` is present and not read yet.
     pub fn has(&self, name: &str) -> bool {
         self.object.contains_key(name)
+    }
+
+    /// Whether the field `name` is present with another value than null, and not read yet.
+    pub fn has_value(&self, name: &str) -> bool {
+        self.object.get(name).is_some_and(|value| !value.is_null())
     }
 
     /// Records the error `invalid` for `field`.

@@ -6,6 +6,7 @@
 
 mod accounts;
 pub mod attendance;
+pub mod certificate;
 mod constraints;
 mod courses;
 pub mod file;
@@ -24,6 +25,7 @@ pub use messages::{batch, mail_stop, outbox, segments, sms, template, times};
 use values::{choice, constraint, instant, price, text};
 pub use values::{
     constraint::{Constrained, Constraint, Hint, Unit},
+    dates,
     email::{self, Email},
     error::ValueError,
     id::{

@@ -3,6 +3,7 @@
 pub(crate) mod choice;
 pub(crate) mod constraint;
 pub(crate) mod crockford;
+pub mod dates;
 pub mod email;
 pub(crate) mod error;
 pub mod id;

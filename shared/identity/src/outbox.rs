@@ -5,6 +5,7 @@ use std::{str::FromStr, time::Duration};
 use domain::{
     Instant, Recipient, UserId,
     attendance::AnnouncementNotice,
+    certificate::CertificateNotice,
     code,
     course::CourseSummary,
     outbox::{AccountEvent, Notification, OutboxItem, OutboxMessage, State},
@@ -125,6 +126,16 @@ impl OutboxSealer {
         let AnnouncementNotice { course_id, number, announcement, .. } = notice;
         let id = announcement.message_id(course_id, user.user_id, number);
         self.mail(id, user, Notification::Announcement(Box::new(notice)), now)
+    }
+
+    /// As [`notify`](Self::notify), for a certificate of `user`.
+    pub fn notify_certificate(
+        &self,
+        user: &User,
+        notice: CertificateNotice,
+        now: Instant,
+    ) -> Result<OutboxItem, SealingError> {
+        self.mail(random::id(now), user, Notification::Certificate(Box::new(notice)), now)
     }
 
     fn mail(

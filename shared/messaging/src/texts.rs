@@ -3,9 +3,10 @@
 //! as HTML.
 //!
 //! A message about a code contains exactly one run of six or more digits, the code, so that programs and people find it. All
-//! other messages contain none, but for what committees write, and the links to their courses.
+//! other messages contain none, but for what committees write, and the links to their courses and certificates.
 
 mod announcement;
+mod certificate;
 mod events;
 mod language;
 mod part;
@@ -22,6 +23,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_e
 
 pub use self::{
     announcement::AnnouncementFacts,
+    certificate::CertificateFacts,
     registration::{RegistrationFacts, RequestsFacts},
 };
 use self::{
@@ -53,6 +55,8 @@ pub enum Facts {
     Registration(Box<RegistrationFacts>),
     /// The course that confirmed people are reminded of, or that has changed.
     Announcement(Box<AnnouncementFacts>),
+    /// A certificate.
+    Certificate(Box<CertificateFacts>),
     /// Registrations that wait for a decision.
     Requests(Box<RequestsFacts>),
 }
@@ -76,6 +80,7 @@ impl MailTexts {
         let texts = match notification {
             Notification::Registration(notice) => Texts::of(&notice.language),
             Notification::Announcement(notice) => Texts::of(&notice.language),
+            Notification::Certificate(notice) => Texts::of(&notice.language),
             Notification::Requests { language, .. } => Texts::of(language),
             Notification::Code { .. } | Notification::Account { .. } => &FRENCH,
         };
@@ -112,6 +117,7 @@ impl Facts {
         match self {
             Self::Registration(facts) => facts.title(),
             Self::Announcement(facts) => facts.title(),
+            Self::Certificate(facts) => facts.title(),
             Self::Requests(facts) => Some(&facts.course.summary.course_title),
             Self::None | Self::Committee(_) => None,
         }

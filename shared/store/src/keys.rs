@@ -71,6 +71,8 @@
 //! | `ATTENDANCE#<course>` | a mark: an item of one person, 1 KB with ten marks: 1 unit; 6 units with sixty | 1,000 marks of one course, 160 with sixty sessions |
 //! | the same | page of 100 people: 100 × 1 unit, strongly consistent | 30 pages of one course |
 //! | `ANNOUNCEMENTS#<course>` | a change of dates, in a transaction, or a step of an announcement: 2 to 12 units | 80 changes of one course |
+//! | `CERTIFICATE#<code>` | a verification: 1 KB, strongly consistent: 1 unit | 3,000 verifications of one certificate |
+//! | `ATTENDANCE#<course>` | an issue, in a transaction of a person: 2 to 12 units | 80 to 500 certificates of one course |
 //! | `PLACE#<committee>` | 25 messages of a batch: 1 unit, 2 when none of the committee waits | 500 chunks, 12,500 messages of one committee |
 //! | `BREAKER#<sha-256>` | request to cPanel: 1 read unit | 3,000 requests, more than the panel serves |
 //! | `AUDIT#<committee>` | audited action in a transaction: 2 units | 500 actions in one committee |
@@ -132,6 +134,9 @@
 //! | first mark of a session | the session is removed since it was read | the session is recorded as marked before, under the version of the sessions; one that is marked is not removed | `registrations/attendance.rs::session_removed_while_its_first_mark_arrives_has_no_mark` |
 //! | attendance of a person | changed since it was read; lost response | its revision is a condition; it is read and merged again, and a mark that was sent twice is stored once | `registrations/attendance.rs::four_phones_leave_one_merged_mark_for_each_person_and_session` |
 //! | the same | the account is erased since it was read | the erasure raises the revision, and no mark follows it | `registrations/attendance.rs::marks_of_an_erased_person_go_and_none_follows` |
+//! | latest certificate of a person | several calls issue at the same time; the person is unmarked, cancelled or erased since they were read | the revision of the attendance and the version of the registration are conditions; it is decided again | `certificates/races.rs::fifty_concurrent_issues_for_a_hundred_people_issue_a_hundred` |
+//! | certificate | it is revoked and made anonymous at the same time; lost response | its version is a condition; a revocation that is repeated keeps the first reason | `certificates/races.rs::verification_after_the_revocation_is_answered_says_revoked` |
+//! | certificates of a person, in the index | stale: a revocation comes late | each is read again, strongly consistent; erasures read the list a second time | `certificates/verify.rs::certificates_are_listed_latest_first_in_a_closed_committee` |
 //! | announcements of a course | a process is killed, a step is repeated, the dates change meanwhile | the ids of messages follow from what they announce; the count of changes is a condition of every step | `registrations/announcements.rs::reminders_of_a_worker_killed_anywhere_come_once_to_everybody` |
 //! | confirmed people of a course, in the index | stale: who was confirmed a moment ago comes late | they were told of the dates when they were confirmed | `registrations/announcements.rs::reminder_comes_once_before_each_day_to_who_was_confirmed` |
 //! | `AUDIT`, merged | stale: the latest entries come late in one shard | entries never change; the next read has them | `users/audit.rs::pages_of_all_committees_have_every_entry_once_in_order` |

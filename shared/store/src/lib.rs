@@ -11,6 +11,7 @@
 mod accounts;
 mod audits;
 mod breaker;
+mod certificates;
 mod committees;
 mod courses;
 mod engine;

@@ -20,7 +20,6 @@ use std::collections::HashMap;
 
 use domain::{
     CourseId, UserId,
-    attendance::Marks,
     registration::{
         Answer, Registration, RegistrationCard, RegistrationSettings, RegistrationState,
         RegistrationState::Waitlisted, Seats,
@@ -83,7 +82,7 @@ pub struct FullRegistration {
     /// The account, which may be erased.
     pub user: User,
     /// The attendance of the person.
-    pub marks: Marks,
+    pub attendance: StoredMarks,
 }
 
 /// What the availability of a course depends on, beside the course itself.
@@ -118,14 +117,14 @@ fn full(
     let (answers_version, answers) =
         stored.map(StoredAnswers::read).transpose()?.unwrap_or_default();
     let registration: Option<Registration> = read(registration)?;
-    let stored: StoredMarks = read(marks)?.unwrap_or_default();
+    let attendance: StoredMarks = read(marks)?.unwrap_or_default();
     let found = registration.zip(user);
     Ok(found.map(|(registration, user)| FullRegistration {
         registration,
         answers,
         answers_version,
         user,
-        marks: stored.marks,
+        attendance,
     }))
 }
 

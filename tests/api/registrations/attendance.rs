@@ -12,7 +12,7 @@ use super::{Course, DAY, HOUR, automatic, sessions::erase};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-fn hand(person: &Person, session: &Value, status: &str, version: u64) -> Value {
+pub(crate) fn hand(person: &Person, session: &Value, status: &str, version: u64) -> Value {
     json!({
         "userID": person.user().user_id, "sessionID": session["sessionID"], "status": status,
         "version": version,
@@ -34,7 +34,7 @@ impl Course {
     }
 
     /// The results of `marks` by the trainer.
-    async fn mark(&self, marks: Value) -> Vec<Value> {
+    pub(crate) async fn mark(&self, marks: Value) -> Vec<Value> {
         let answer = self.mark_by(&self.trainer, marks).await;
         let body = answer.expect_success(Message::AttendanceRecorded);
         body["results"].as_array().unwrap().clone()

@@ -1,6 +1,6 @@
 mod announcements;
 mod approve;
-mod attendance;
+pub(crate) mod attendance;
 mod audit;
 mod availability;
 mod cancel;

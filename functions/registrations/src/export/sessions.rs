@@ -1,18 +1,19 @@
-//! The columns of the sessions of a course: who attended them.
+//! The columns of the sessions of a course: who attended them, and their certificates.
 
 use domain::{
     Zone,
     attendance::{Attendance, AttendanceStatus, CourseSession, CourseSessions, Mark, Marks},
+    certificate::CertificateSummary,
     registration::HeadingLanguage,
 };
 
 use super::{
     sheet::Cell,
     shown,
-    words::{CANCELLED, SESSION, SUMS},
+    words::{CANCELLED, SESSION, SUMS, status},
 };
 
-/// The headings of `sessions` and of the sums; none without sessions.
+/// The headings of `sessions`, of the sums and of certificates; none without sessions.
 pub(super) fn headings(
     sessions: &CourseSessions,
     language: HeadingLanguage,
@@ -37,19 +38,27 @@ pub(super) fn headings(
     sessions.iter().map(heading).chain(sums).collect()
 }
 
-/// The cells of a person with `marks` below those headings.
-pub(super) fn cells(sessions: &CourseSessions, marks: &Marks) -> Vec<Cell> {
+/// The cells of a person with `marks` and `certificate` below those headings.
+pub(super) fn cells(
+    sessions: &CourseSessions,
+    marks: &Marks,
+    certificate: Option<CertificateSummary>,
+    language: HeadingLanguage,
+) -> Vec<Cell> {
     if sessions.is_empty() {
         return Vec::new();
     }
     let attendance = Attendance::new(sessions, marks);
+    let text = |text: Option<String>| text.map_or(Cell::Empty, Cell::Text);
     let sums = [
         Cell::Hours(f64::from(attendance.minutes) / 60.0),
         Cell::Number(attendance.percent.to_string()),
+        text(certificate.as_ref().map(|one| one.code.grouped())),
+        text(certificate.map(|one| status(one.status).written_in(language).to_owned())),
     ];
     let cell = |session: &CourseSession| {
         let mark = marks.0.get(&session.session_id);
-        mark.and_then(|mark| attended(session, mark)).map_or(Cell::Empty, Cell::Text)
+        text(mark.and_then(|mark| attended(session, mark)))
     };
     sessions.iter().map(cell).chain(sums).collect()
 }

@@ -1,6 +1,9 @@
 //! The texts of an export in the languages of its headings.
 
-use domain::registration::{HeadingLanguage, RegistrationState};
+use domain::{
+    certificate::CertificateStatus,
+    registration::{HeadingLanguage, RegistrationState},
+};
 
 /// A text in French, Arabic and English.
 pub(super) struct Word([&'static str; 3]);
@@ -39,10 +42,12 @@ pub(super) const NO: Word = Word(["Non", "لا", "No"]);
 pub(super) const SESSION: Word = Word(["Séance du {at}", "حصة {at}", "Session of {at}"]);
 /// Follows the heading of a cancelled session.
 pub(super) const CANCELLED: Word = Word(["(annulée)", "(ملغاة)", "(cancelled)"]);
-/// The headings of the sums after the sessions.
-pub(super) const SUMS: [Word; 2] = [
+/// The headings of the sums after the sessions, and of the certificate.
+pub(super) const SUMS: [Word; 4] = [
     Word(["Heures", "الساعات", "Hours"]),
     Word(["Présence (%)", "نسبة الحضور (%)", "Attendance (%)"]),
+    Word(["Attestation", "الشهادة", "Certificate"]),
+    Word(["État de l’attestation", "حالة الشهادة", "State of the certificate"]),
 ];
 /// Follows the title of the course in the names of the file and the sheet.
 pub(super) const LIST: Word = Word(["inscriptions", "التسجيلات", "registrations"]);
@@ -80,5 +85,14 @@ pub(super) const fn state(state: RegistrationState) -> Word {
         RegistrationState::Rejected => ["Refusée", "مرفوض", "Refused"],
         RegistrationState::Cancelled => ["Annulée", "ملغى", "Cancelled"],
         RegistrationState::Expired => ["Expirée", "منتهي الصلاحية", "Expired"],
+    })
+}
+
+pub(super) const fn status(status: CertificateStatus) -> Word {
+    Word(match status {
+        CertificateStatus::Valid => ["Valable", "صالحة", "Valid"],
+        CertificateStatus::Expired => ["Expirée", "منتهية الصلاحية", "Expired"],
+        CertificateStatus::Revoked => ["Révoquée", "مسحوبة", "Revoked"],
+        CertificateStatus::Anonymised => ["Anonymisée", "بدون اسم", "Anonymised"],
     })
 }

@@ -6,6 +6,7 @@ use common::{ApiError, ApiResult, Now, Path, SignedIn, ok};
 use domain::{
     Instant, UserId,
     audit::AuditEntry,
+    certificate::OwnCertificateView,
     course::{Course, CourseState},
     file::{File, FileView},
     limits,
@@ -60,6 +61,7 @@ struct Export {
     files: Vec<FileView>,
     courses: Vec<Course>,
     registrations: Vec<RegistrationView>,
+    certificates: Vec<OwnCertificateView>,
     sms: Vec<Sms>,
     audit: Vec<AuditEntry>,
 }
@@ -102,6 +104,7 @@ impl Users {
             files,
             mut courses,
             registrations,
+            certificates,
             mut sms,
             mut audit,
         ) = tokio::try_join!(
@@ -117,6 +120,8 @@ impl Users {
             all_pages(|at| async move { store.files(id, at.as_deref(), PAGE).await }),
             all_pages(|at| async move { store.courses(lists, at.as_deref(), PAGE).await }),
             self.own_registrations(id, now),
+            // Not more, because they are read again by their codes.
+            all_pages(|at| async move { store.certificates_of(id, at.as_deref(), 100).await }),
             all_pages(|at| async move {
                 let at = at.as_deref();
                 store.kept_sms_of(Senders::User(id), at, PAGE, now).await
@@ -148,6 +153,7 @@ impl Users {
             files: files.into_iter().map(File::listed).collect(),
             courses,
             registrations: registrations.into_iter().flatten().collect(),
+            certificates: certificates.iter().map(|one| one.own(now)).collect(),
             sms,
             audit,
         })

@@ -77,6 +77,10 @@ pub enum Action {
     SessionsUpdated,
     /// Attendance of a course was marked by hand.
     AttendanceCorrected,
+    /// Certificates of a course were issued. Recorded before they are stored.
+    CertificatesIssued,
+    /// A certificate was taken back.
+    CertificateRevoked,
     /// A batch of text messages was accepted.
     BatchAccepted,
     /// A phone number was added to a list of opt-outs.

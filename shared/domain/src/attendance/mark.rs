@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::CourseSession;
+use super::{CourseSession, CourseSessions};
 use crate::{
     CourseSessionId, Instant, Line, UserId,
     choice::{choice, codes},
@@ -184,6 +184,13 @@ impl Marks {
     pub fn of_own(&self) -> Self {
         let shown = self.0.iter().filter(|(_, mark)| mark.status.is_some());
         Self(shown.map(|(id, mark)| (*id, Mark { note: None, by: None, ..mark.clone() })).collect())
+    }
+
+    /// The minutes that are credited, of those of `sessions` that are not cancelled.
+    pub fn minutes(&self, sessions: &CourseSessions) -> u32 {
+        let credit =
+            |session: &CourseSession| Some(self.0.get(&session.session_id)?.credit(session));
+        sessions.held().filter_map(credit).sum()
     }
 
     /// The accounts of those who marked.

@@ -60,8 +60,7 @@ impl Attendance {
     pub fn new(sessions: &CourseSessions, marks: &Marks) -> Self {
         let marked =
             || sessions.iter().filter_map(|one| Some((one, marks.0.get(&one.session_id)?)));
-        let counting = marked().filter(|(session, _)| !session.cancelled);
-        let minutes = counting.map(|(session, mark)| mark.credit(session)).sum::<u32>();
+        let minutes = marks.minutes(sessions);
         let total = sessions.minutes();
         Self {
             minutes,

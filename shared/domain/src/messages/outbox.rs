@@ -6,7 +6,8 @@ use uuid::Uuid;
 
 use crate::{
     CourseId, Instant, Recipient, UserId, agent::Agent, attendance::AnnouncementNotice,
-    code::CodeKind, course::Language, file::FileName, registration::RegistrationNotice,
+    certificate::CertificateNotice, code::CodeKind, course::Language, file::FileName,
+    registration::RegistrationNotice,
 };
 
 /// State of a message: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`. A delivery receipt turns the `SENT` of a text
@@ -90,6 +91,8 @@ pub enum Notification {
     Registration(Box<RegistrationNotice>),
     /// Confirmed people are reminded of a course, or told of its new dates.
     Announcement(Box<AnnouncementNotice>),
+    /// The account's person got a certificate, or it was taken back.
+    Certificate(Box<CertificateNotice>),
     /// Registrations for a course wait for the decision of the account's person.
     Requests {
         /// The course.
@@ -103,7 +106,7 @@ pub enum Notification {
 impl Notification {
     /// Whether one event may cause thousands: they are sent at the rate of mails.
     pub const fn is_at_rate(&self) -> bool {
-        matches!(self, Self::Registration(_) | Self::Announcement(_) | Self::Requests { .. })
+        !matches!(self, Self::Code { .. } | Self::Account { .. })
     }
 
     /// Whether it is sent although the account is inactive: it says that the account is.

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Reason;
 use crate::{
-    Instant, Prose, UserId, choice::choice, course::CourseSummary, permissions::Right, user::User,
+    Instant, Prose, UserId, certificate::CertificateRules, choice::choice, course::CourseSummary,
+    permissions::Right, user::User,
 };
 
 choice! {
@@ -54,6 +55,8 @@ pub struct RegistrationSettings {
     /// How many hours before the first session of a day confirmed people are reminded of it, at most
     /// [`MAX_REMINDER_HOURS`](crate::attendance::MAX_REMINDER_HOURS); `None`: never.
     pub reminder_hours: Option<u8>,
+    /// Which certificates people get; `None`: none.
+    pub certificate: Option<CertificateRules>,
     /// When the course was cancelled.
     pub cancelled_at: Option<Instant>,
     /// Why.
@@ -75,6 +78,7 @@ impl Default for RegistrationSettings {
             consent_text: None,
             join_info: None,
             reminder_hours: Some(24),
+            certificate: None,
             cancelled_at: None,
             cancel_reason: None,
             updated_at: None,
@@ -113,7 +117,7 @@ impl RegistrationSettings {
         self.cancel_until.or(course.start())
     }
 
-    /// Whether `other` decides alike who can register and who gets a seat. The texts, reminders, and until when people can
+    /// Whether `other` decides alike who can register and who gets a seat. The texts, reminders, certificates, and until when people can
     /// cancel, decide neither.
     pub fn decides_as(&self, other: &Self) -> bool {
         let deciding = |settings: &Self| Self {
@@ -121,6 +125,7 @@ impl RegistrationSettings {
             consent_text: None,
             join_info: None,
             reminder_hours: None,
+            certificate: None,
             cancel_reason: None,
             updated_at: None,
             ..settings.clone()

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     CommitteeId, CourseId, FileId, Instant, Line, Prose, QuestionId, UserId,
     attendance::{Attendance, CourseSessions, Marks, Ticket},
+    certificate::{Certificate, CertificateSummary},
     course::{CourseState, CourseSummary, CourseType, Language},
     file::File,
     question::{Question, QuestionType, RequiredQuestion},
@@ -31,6 +32,8 @@ pub struct ViewContext<'a> {
     pub sessions: &'a CourseSessions,
     /// The marks of the person, as the caller may see them.
     pub marks: &'a Marks,
+    /// Their latest certificate.
+    pub certificate: Option<&'a Certificate>,
     /// Its required questions.
     pub required: &'a [RequiredQuestion],
     /// The files among the answers that are ready.
@@ -64,6 +67,7 @@ pub struct RegistrationView {
     ticket: Option<Ticket>,
     /// `None` for a course without sessions.
     attendance: Option<Attendance>,
+    certificate: Option<CertificateSummary>,
     /// Until when the person can leave by themselves; `None` without a limit, and when the registration is not active.
     cancel_until: Option<Instant>,
     /// Whether the caller can cancel it now.
@@ -143,8 +147,18 @@ impl AnswerView {
 impl RegistrationView {
     /// The view of `registration`, without answers, history and note.
     pub fn new(registration: Registration, context: &ViewContext<'_>) -> Self {
-        let ViewContext { user, course, settings, sessions, marks, required, files, reader, now } =
-            *context;
+        let ViewContext {
+            user,
+            course,
+            settings,
+            sessions,
+            marks,
+            required,
+            files,
+            reader,
+            now,
+            ..
+        } = *context;
         let Registration { card, details, .. } = registration;
         let cancel_until = card.cancellation_end(course, settings);
         let can_cancel = reader.canceller(&card, course, settings, now).is_some();
@@ -160,6 +174,7 @@ impl RegistrationView {
             state: card.state,
             ticket,
             attendance: (!sessions.is_empty()).then(|| Attendance::new(sessions, marks)),
+            certificate: context.certificate.map(|certificate| certificate.summary(now)),
             reason: details.reason,
             cancelled_by: details.cancelled_by,
             position: None,

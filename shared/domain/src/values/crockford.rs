@@ -40,6 +40,15 @@ impl<const LENGTH: usize> FromStr for Crockford<LENGTH> {
     }
 }
 
+impl Crockford<16> {
+    /// The code as people read it: in groups of four letters, with hyphens between them.
+    pub fn grouped(&self) -> String {
+        let groups: Vec<&str> =
+            (0..4).filter_map(|place| self.0.get(place * 4..place * 4 + 4)).collect();
+        groups.join("-")
+    }
+}
+
 impl<const LENGTH: usize> fmt::Display for Crockford<LENGTH> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)

@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use jiff::{
-    SignedDuration, Timestamp,
+    SignedDuration, Span, Timestamp,
     civil::{Date, DateTime, Time, datetime},
     fmt::temporal::Pieces,
     tz::Offset,
@@ -52,6 +52,13 @@ impl Instant {
         Self::from_unix_milliseconds(
             self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
         )
+    }
+
+    /// The same time of day in UTC so many months later, on the last day of a month that has no such day; clamped likewise.
+    pub fn after_months(self, months: u8) -> Self {
+        let later = self.civil().saturating_add(Span::new().months(months));
+        let time = later.duration_since(EPOCH).as_millis();
+        Self::from_unix_milliseconds(i64::try_from(time).unwrap_or(i64::MAX))
     }
 
     /// This instant minus `duration`, clamped likewise.

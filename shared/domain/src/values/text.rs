@@ -154,12 +154,14 @@ fn is_gap(letter: char) -> bool {
 
 /// Whether `letter` can be seen by itself.
 fn is_base(letter: char) -> bool {
+    !is_gap(letter) && !is_mark(letter) && !is_invisible(letter)
+}
+
+/// Whether `letter` is not displayed, or is a control or format character.
+pub(crate) fn is_invisible(letter: char) -> bool {
     use GeneralCategory::{Control, Format};
     let category = CodePointMapData::<GeneralCategory>::new().get(letter);
-    !is_gap(letter)
-        && !is_ignorable(letter)
-        && !is_mark(letter)
-        && !matches!(category, Control | Format)
+    is_ignorable(letter) || matches!(category, Control | Format)
 }
 
 /// Whether `letter` is drawn on the one before it.

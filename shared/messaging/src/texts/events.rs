@@ -9,6 +9,7 @@ use domain::{
 use super::{
     Facts, MailTexts, Part, Words,
     announcement::announcement_words,
+    certificate::certificate_words,
     code_mail, code_words, device_facts,
     language::{FRENCH, Texts},
     link_to, paragraphs,
@@ -61,6 +62,13 @@ impl MailTexts {
                     _ => None,
                 };
                 announcement_words(notice, facts, public_url, zone)
+            }
+            Notification::Certificate(notice) => {
+                let facts = match facts {
+                    Facts::Certificate(facts) => Some(&**facts),
+                    _ => None,
+                };
+                certificate_words(notice, facts, public_url)
             }
             Notification::Requests { language, .. } => {
                 let facts = match facts {

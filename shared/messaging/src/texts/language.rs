@@ -1,6 +1,6 @@
 //! The texts of mails about registrations, in each language: one field each, so that none lacks in a language.
 
-use domain::{Instant, Line, Zone, committee::Committee, course};
+use domain::{Instant, Line, Zone, committee::Committee, course, dates};
 
 /// The texts of one language, and how it writes times and quotations.
 pub(super) struct Texts {
@@ -10,8 +10,7 @@ pub(super) struct Texts {
     pub(super) direction: &'static str,
     /// Between a name and its value.
     pub(super) colon: &'static str,
-    months: [&'static str; 12],
-    moment: fn(&Self, Instant, &Zone) -> String,
+    moment: fn(Instant, &Zone) -> String,
     /// The hour and the minute of a time of day.
     time: fn(i8, i8) -> String,
     pub(super) hello: &'static str,
@@ -35,6 +34,8 @@ pub(super) struct Texts {
     pub(super) requests: Told,
     pub(super) reminder: Told,
     pub(super) course_changed: Told,
+    pub(super) certificate_issued: Told,
+    pub(super) certificate_revoked: Told,
 
     pub(super) course: &'static str,
     pub(super) start: &'static str,
@@ -61,6 +62,8 @@ pub(super) struct Texts {
     pub(super) changed_event_attached: &'static str,
     pub(super) page: &'static str,
     pub(super) page_button: &'static str,
+    pub(super) certificate_page: &'static str,
+    pub(super) certificate_button: &'static str,
 }
 
 /// What a mail tells.
@@ -75,32 +78,10 @@ pub(super) static FRENCH: Texts = Texts {
     code: "fr",
     direction: "ltr",
     colon: "\u{a0}: ",
-    months: [
-        "janvier",
-        "février",
-        "mars",
-        "avril",
-        "mai",
-        "juin",
-        "juillet",
-        "août",
-        "septembre",
-        "octobre",
-        "novembre",
-        "décembre",
-    ],
-    moment: |texts, at, zone| {
+    moment: |at, zone| {
         let at = zone.local(at);
-        let first = if at.day() == 1 { "er" } else { "" };
-        format!(
-            "le {}{first} {} {} à {}\u{a0}h\u{a0}{:02} (heure {})",
-            at.day(),
-            texts.month(at.month()),
-            at.year(),
-            at.hour(),
-            at.minute(),
-            of_city(zone)
-        )
+        let (date, city) = (dates::french(at.date()), of_city(zone));
+        format!("le {date} à {}\u{a0}h\u{a0}{:02} (heure {city})", at.hour(), at.minute())
     },
     time: |hour, minute| format!("{hour}\u{a0}h\u{a0}{minute:02}"),
     hello: "Bonjour",
@@ -170,6 +151,15 @@ pub(super) static FRENCH: Texts = Texts {
         subject: "Votre cours a changé",
         what: "Le comité a changé des informations sur votre cours. Votre inscription reste confirmée.",
     },
+    certificate_issued: Told {
+        subject: "Votre attestation",
+        what: "Le comité vous a délivré une attestation. Vous pouvez la télécharger, l’imprimer, et donner son adresse à qui veut \
+               la vérifier. Si votre nom n’y est pas exact, corrigez votre compte, puis adressez-vous au comité.",
+    },
+    certificate_revoked: Told {
+        subject: "Votre attestation est révoquée",
+        what: "Le comité a révoqué votre attestation. Elle n’est plus valable, et qui la vérifie l’apprend.",
+    },
     course: "Cours",
     start: "Début",
     end: "Fin",
@@ -193,41 +183,22 @@ pub(super) static FRENCH: Texts = Texts {
                              votre agenda.",
     page: "Toutes les informations sont sur la page du cours\u{a0}:",
     page_button: "Voir le cours",
+    certificate_page: "L’attestation peut être vérifiée à cette adresse\u{a0}:",
+    certificate_button: "Voir l’attestation",
 };
 
 pub(super) static ARABIC: Texts = Texts {
     code: "ar",
     direction: "rtl",
     colon: ": ",
-    // As they are named in Tunisia.
-    months: [
-        "جانفي",
-        "فيفري",
-        "مارس",
-        "أفريل",
-        "ماي",
-        "جوان",
-        "جويلية",
-        "أوت",
-        "سبتمبر",
-        "أكتوبر",
-        "نوفمبر",
-        "ديسمبر",
-    ],
-    moment: |texts, at, zone| {
+    moment: |at, zone| {
         let at = zone.local(at);
         let city = match city(zone) {
             Some("Tunis") => "تونس".to_owned(),
             city => isolated(&city.unwrap_or(zone.name()).replace('_', " ")),
         };
-        format!(
-            "يوم {} {} {} على الساعة {:02}:{:02} (توقيت {city})",
-            at.day(),
-            texts.month(at.month()),
-            at.year(),
-            at.hour(),
-            at.minute(),
-        )
+        let date = dates::arabic(at.date());
+        format!("يوم {date} على الساعة {:02}:{:02} (توقيت {city})", at.hour(), at.minute())
     },
     time: |hour, minute| format!("{hour:02}:{minute:02}"),
     hello: "مرحبًا",
@@ -292,6 +263,15 @@ pub(super) static ARABIC: Texts = Texts {
         subject: "تغييرات في دورتكم التكوينية",
         what: "غيّرت الهيئة معلومات تخص دورتكم التكوينية. يبقى تسجيلكم مؤكدًا.",
     },
+    certificate_issued: Told {
+        subject: "شهادتكم",
+        what: "سلّمتكم الهيئة شهادة. يمكنكم تنزيلها وطباعتها، ومدّ من يريد التثبت منها بعنوانها. إن لم يكن اسمكم فيها صحيحًا، \
+               فصحّحوه في حسابكم ثم اتصلوا بالهيئة.",
+    },
+    certificate_revoked: Told {
+        subject: "تم سحب شهادتكم",
+        what: "سحبت الهيئة شهادتكم. لم تعد صالحة، ويعلم بذلك كل من يتثبت منها.",
+    },
     course: "الدورة التكوينية",
     start: "البداية",
     end: "النهاية",
@@ -314,6 +294,8 @@ pub(super) static ARABIC: Texts = Texts {
     changed_event_attached: "تجدون الدورة بمواعيدها الجديدة مرفقة بهذه الرسالة: افتحوا الملف لتحيين رزنامتكم.",
     page: "كل المعلومات متوفرة على صفحة الدورة:",
     page_button: "عرض الدورة",
+    certificate_page: "يمكن التثبت من الشهادة على هذا العنوان:",
+    certificate_button: "عرض الشهادة",
 };
 
 impl Texts {
@@ -324,7 +306,7 @@ impl Texts {
 
     /// `at` in `zone`.
     pub(super) fn moment(&self, at: Instant, zone: &Zone) -> String {
-        (self.moment)(self, at, zone)
+        (self.moment)(at, zone)
     }
 
     /// The day of `start` and the times until `end`, in `zone`.
@@ -343,11 +325,6 @@ impl Texts {
     /// The name of `committee` in this language.
     pub(super) fn name_of<'a>(&self, committee: &'a Committee) -> &'a Line<200> {
         if self.direction == "rtl" { &committee.name_arabe } else { &committee.name_latin }
-    }
-
-    fn month(&self, month: i8) -> &'static str {
-        let index = usize::try_from(month - 1).unwrap_or_default();
-        self.months.get(index).copied().unwrap_or_default()
     }
 
     /// `text`, which people wrote: kept apart, if its letters may run against those around it.

@@ -54,6 +54,10 @@ pub enum Part {
     Registration,
     /// The sessions of a course: one that is removed has marks, or they have changed since they were read.
     Sessions,
+    /// The attendance of a person: it has changed since it was read.
+    Attendance,
+    /// A certificate: it has changed since it was read.
+    Certificate,
     /// The seats of a course: none is free, somebody waits, or the settings have changed since they were read.
     Seats,
     /// The active registrations of a person: there are too many.

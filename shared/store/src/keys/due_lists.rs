@@ -42,7 +42,8 @@ due_lists! {
     Unverified "UNVERIFIED";
     /// Erased users, until their data is deleted.
     Erase "ERASE";
-    /// Courses, until their search entries are current, and their seats, until nothing is left to do with them.
+    /// Courses, until their search entries are current, and their seats, announcements and certificates, until nothing is left
+    /// to do with them.
     Courses "COURSES";
     /// Files, until they are uploaded or deleted.
     Files "FILES";

@@ -3,6 +3,7 @@
 use domain::{
     BatchId, CommitteeId, CourseId, E164, Email, FileId, Instant, PasskeyId, SessionId, SmsId,
     UserId,
+    certificate::CertificateCode,
     code::{Challenge, CodeKind},
 };
 use uuid::Uuid;
@@ -76,6 +77,8 @@ items! {
         Records "ANNOUNCEMENTS#{id}" "ANNOUNCEMENTS";
     "attendance of a person" attendance(course: CourseId, user: UserId)
         Records "ATTENDANCE#{course}" "USER#{user}";
+    // Named by its code, which everybody who has it may read.
+    "certificate" certificate(code: &CertificateCode) Records "CERTIFICATE#{code}" "CERTIFICATE";
     "seats of a course" seats(id: CourseId) Records "SEATS#{id}" "SEATS";
     "last number of a course's registrations" last_number(id: CourseId)
         Records "SEATS#{id}" "NUMBER";

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use domain::{
     BatchId, CommitteeId, CourseId, Instant, UserId,
+    certificate::Certificate,
     course::{CourseState, CourseSummary},
     registration::{RegistrationCard, RegistrationState},
     sms::OptOut,
@@ -95,6 +96,8 @@ lists! {
     "registrations of a person in one state, by last change"
         registrations_by(id: UserId, state: RegistrationState = state.code())
         AUTHORED 1 "USER#{id}#REGISTRATIONS#{state}";
+    "certificates of a person, by issue" certificates_of(id: UserId)
+        AUTHORED 1 "CERTIFICATES#{id}";
     "files of a user, by creation" files_of(id: UserId) LISTING 1 "USER#{id}#FILES";
     "text messages of a user, by creation" sms_by(id: UserId) AUTHORED 1 "USER#{id}#SMS";
     "text messages of a committee, by creation" sms_in(id: CommitteeId)
@@ -269,6 +272,15 @@ pub(crate) fn registration_index_keys(card: &RegistrationCard) -> [IndexKey; 2] 
 /// The key of a registration in the lists of its person.
 pub(crate) fn registered_index_key(card: &RegistrationCard) -> IndexKey {
     registrations_by(card.user_id, card.state).at(change_of_registration(card))
+}
+
+/// `None` of an anonymous certificate.
+pub(crate) fn certificate_index_key(certificate: &Certificate) -> Option<IndexKey> {
+    Some(certificates_of(certificate.user_id?).at(issue_of(certificate)))
+}
+
+pub(crate) fn issue_of(certificate: &Certificate) -> String {
+    format!("{}#{}", certificate.snapshot.issued_at, certificate.snapshot.code)
 }
 
 pub(crate) fn change_of_registration(card: &RegistrationCard) -> String {

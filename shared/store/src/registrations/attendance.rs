@@ -1,7 +1,10 @@
-//! The attendance of one person for one course: one item with their marks. Each write has the condition that the item is as it
+//! The attendance of one person for one course: one item with their marks and the code of their certificate. Each write has the condition that the item is as it
 //! was read.
 
-use domain::{CourseId, UserId, attendance::Marks, registration::Registration};
+use domain::{
+    CourseId, UserId, attendance::Marks, certificate::CertificateCode, registration::Registration,
+    user::User,
+};
 use serde::Deserialize;
 
 use crate::{
@@ -19,6 +22,8 @@ use crate::{
 pub struct StoredMarks {
     /// The marks.
     pub marks: Marks,
+    /// The code of the latest certificate.
+    pub certificate: Option<CertificateCode>,
     /// Number of changes.
     revision: u64,
     /// Whether the registration is anonymous: then no mark follows.
@@ -33,6 +38,8 @@ pub struct Attendee {
     pub registration: Registration,
     /// The attendance.
     pub stored: StoredMarks,
+    /// The account.
+    pub user: User,
 }
 
 impl Store {
@@ -54,23 +61,26 @@ impl Store {
                 (items.next(), items.next(), items.next())
             {
                 let stored: StoredMarks = read(stored)?.unwrap_or_default();
-                let is_erased = stored.is_erased || unless_erased(read(user)?).is_none();
-                let registration: Option<Registration> = read(registration)?;
-                let registration = registration.filter(|_| !is_erased);
-                found.push(registration.map(|registration| Attendee { registration, stored }));
+                let user = unless_erased(read(user)?).filter(|_| !stored.is_erased);
+                let found_one = read(registration)?.zip(user);
+                found.push(found_one.map(|(registration, user)| Attendee {
+                    registration,
+                    stored,
+                    user,
+                }));
             }
         }
         Ok(found)
     }
 
-    /// The marks of these people for these courses, at most 100, in that order.
-    pub async fn marks(
+    /// The attendance of these people for these courses, at most 100, in that order.
+    pub async fn attendance(
         &self,
         of: impl Iterator<Item = (CourseId, UserId)>,
-    ) -> Result<Vec<Marks>, StoreError> {
+    ) -> Result<Vec<StoredMarks>, StoreError> {
         let keys: Vec<Key> = of.map(|(course, user)| keys::attendance(course, user)).collect();
         let items = self.get_all(&keys).await?.into_iter().map(read::<StoredMarks>);
-        items.map(|stored| Ok(stored?.unwrap_or_default().marks)).collect()
+        items.map(|stored| Ok(stored?.unwrap_or_default())).collect()
     }
 
     /// Stores the marks that `decide` makes of the attendance of `user` for `course`, and returns its other value. It may have
@@ -89,7 +99,10 @@ impl Store {
             let Some((marks, before)) = marks.zip(attendee.as_ref()) else {
                 return Ok(decided);
             };
-            let outcome = self.apply(marks_update((course, user), &before.stored, &marks)).await;
+            let update = attendance_update((course, user), &before.stored)
+                .expression("SET marks = :marks, revision = :after")
+                .value(":marks", &marks);
+            let outcome = self.apply(update).await;
             let error = match outcome {
                 Ok(true) => return Ok(decided),
                 Ok(false) => StoreError::TransactionConflict,
@@ -101,16 +114,14 @@ impl Store {
     }
 }
 
-fn marks_update((course, user): (CourseId, UserId), before: &StoredMarks, marks: &Marks) -> Write {
+/// An update of the attendance of `user` for `course`, which was read as `before`. `:after` is the next revision.
+pub(crate) fn attendance_update((course, user): (CourseId, UserId), before: &StoredMarks) -> Write {
     let update = Write::at(&keys::attendance(course, user));
     let update = match before.revision {
         0 => update.when("attribute_not_exists(pk)"),
         revision => update.when("revision = :before").number(":before", revision),
     };
-    update
-        .expression("SET marks = :marks, revision = :after")
-        .value(":marks", marks)
-        .number(":after", before.revision + 1)
+    update.number(":after", before.revision + 1)
 }
 
 impl Transaction {

@@ -15,7 +15,7 @@ use futures_util::future::try_join_all;
 use serde::Deserialize;
 
 use crate::{
-    CourseTerms, FullRegistration, Page, Store, StoreError,
+    CourseTerms, FullRegistration, Page, Store, StoreError, StoredMarks,
     keys::{self, Key, List, OVERVIEW, Table, WAITING},
     table::{ListedItem, Order, text},
 };
@@ -180,7 +180,8 @@ impl Store {
         reader: Reader,
         now: Instant,
     ) -> Result<RegistrationView, StoreError> {
-        let FullRegistration { registration, answers, user, marks, .. } = full;
+        let FullRegistration { registration, answers, user, attendance, .. } = full;
+        let StoredMarks { marks, certificate, .. } = attendance;
         let questions = async {
             match questions {
                 Some(questions) => Ok(questions),
@@ -196,9 +197,11 @@ impl Store {
             let erased = self.erased_of(marks.markers()).await?;
             Ok(marks.by_those(|id| !erased.contains(&id)))
         };
-        let (position, marks, files, questions) = tokio::try_join!(
+        let codes = [certificate];
+        let (position, marks, certificates, files, questions) = tokio::try_join!(
             self.position(&registration.card),
             marks,
+            self.certificates(&codes),
             self.ready_files(answers.iter().filter_map(Answer::file)),
             questions
         )?;
@@ -208,6 +211,7 @@ impl Store {
             settings: &course.settings,
             sessions: &course.sessions.sessions,
             marks: &marks,
+            certificate: certificates.first().and_then(Option::as_ref),
             required: &course.required,
             files: &files,
             reader,
