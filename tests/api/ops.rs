@@ -63,9 +63,9 @@ async fn keys_are_created_once_and_found_by_each_function() {
     let world = World::new().await;
     let parameters = parameters(&world);
     let problems = async || ops::problems(&parameters, DEV, &[]).await.unwrap();
-    assert_eq!(problems().await.len(), 25, "{:?}", problems().await);
+    assert_eq!(problems().await.len(), 27, "{:?}", problems().await);
     let made = ops::make(&parameters, DEV, world.clock()).await.unwrap();
-    assert_eq!((made.made.len(), made.kept), (26, 0));
+    assert_eq!((made.made.len(), made.kept), (28, 0));
     assert_eq!(problems().await, [""; 0]);
     let token = ops::problems(&parameters, DEV, &[Key::CpanelToken]).await.unwrap();
     assert_eq!(token, ["/halqa/dev/cpanel/CPANEL_TOKEN is not in SSM."]);
@@ -96,7 +96,7 @@ async fn keys_are_copied_to_another_region_without_what_the_stack_writes() {
     let there = parameters(&elsewhere);
     here.write("/halqa/dev/stack/RATE_LIMIT", &"100".into()).await.unwrap();
     there.write("/halqa/dev/auth/SEALING_KEYS", &"old".into()).await.unwrap();
-    assert_eq!(ops::copy(&here, &there, DEV).await, Ok(26));
+    assert_eq!(ops::copy(&here, &there, DEV).await, Ok(28));
     assert_eq!(ops::problems(&there, DEV, &[]).await.unwrap(), [""; 0]);
     let name = "/halqa/dev/users/SEALING_KEYS";
     assert_eq!(elsewhere.cloud().parameter(name), world.cloud().parameter(name));

@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::Certificates;
 
 input! {
-    pub(crate) struct RevokeRequest: 262_144 {
+    pub(crate) struct RevokeRequest {
         reason: Reason = required("reason", text),
     }
 }

@@ -35,7 +35,7 @@ const BATCH: usize = 33;
 const AT_ONCE: usize = 8;
 
 input! {
-    pub(crate) struct IssueRequest: 65_536 {
+    pub(crate) struct IssueRequest: 262_144 {
         /// Whether too few minutes are enough. Read before the people, whom it needs.
         overrides: bool = group(overrides),
         /// `None`: all who are confirmed.
@@ -72,7 +72,7 @@ fn overrides(fields: &mut Fields) -> Option<bool> {
     Some(overrides)
 }
 
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 pub(crate) struct IssueResponse {
     issued: usize,
     already: usize,
@@ -82,7 +82,7 @@ pub(crate) struct IssueResponse {
     results: Vec<ResultView>,
 }
 
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Refused {
     not_confirmed: usize,
@@ -198,14 +198,12 @@ impl Call<'_> {
                 cards.into_iter().map(|card| card.user_id).collect()
             }
         };
-        let mut response = IssueResponse::default();
-        let mut outcomes = Vec::new();
-        let mut to_issue = 0;
+        let (mut outcomes, mut to_issue, mut remaining) = (Vec::new(), 0, 0);
         for person in self.people(users).await? {
             let (user_id, outcome) = (person.user_id, self.outcome(&person));
             if matches!(outcome, Outcome::Issued(_)) {
                 if to_issue == MAX_ISSUED {
-                    response.remaining += 1;
+                    remaining += 1;
                     continue;
                 }
                 to_issue += 1;
@@ -228,16 +226,13 @@ impl Call<'_> {
                 Some(person) => self.issued(person).await?,
                 None => outcome,
             };
-            Ok::<_, ApiError>((user_id, outcome))
+            Ok::<_, ApiError>(ResultView::new(user_id, outcome))
         });
         // Collected, because the compiler does not see that closures over references live long enough.
         let results: Vec<_> = results.collect();
-        let results: Vec<(UserId, Outcome)> =
+        let results: Vec<ResultView> =
             stream::iter(results).buffered(AT_ONCE).try_collect().await?;
-        for (user_id, outcome) in results {
-            response.add(user_id, outcome);
-        }
-        Ok(response)
+        Ok(IssueResponse::new(results, remaining))
     }
 
     /// `users` with what decides about them, in that order.
@@ -315,36 +310,44 @@ fn candidate(Attendee { registration, stored, user }: &Attendee) -> Candidate<'_
 }
 
 impl IssueResponse {
-    fn add(&mut self, user_id: UserId, outcome: Outcome) {
-        let (mut refusal, mut characters) = (None, None);
-        let (result, code) = match outcome {
-            Outcome::Issued(code) => {
-                self.issued += 1;
-                ("ISSUED", code)
-            }
-            Outcome::Already(code) => {
-                self.already += 1;
-                ("ALREADY", Some(code))
-            }
+    fn new(results: Vec<ResultView>, remaining: usize) -> Self {
+        let count = |is: &dyn Fn(&ResultView) -> bool| results.iter().filter(|one| is(one)).count();
+        let refused = |error: ErrorCode| count(&|one| one.refusal == Some(error.code()));
+        Self {
+            issued: count(&|one| one.result == ISSUED),
+            already: count(&|one| one.result == ALREADY),
+            remaining,
+            refused: Refused {
+                not_confirmed: refused(ErrorCode::RegistrationNotConfirmed),
+                not_marked: refused(ErrorCode::NotMarked),
+                not_enough: refused(ErrorCode::NotEnough),
+                name_not_printable: refused(ErrorCode::NameNotPrintable),
+            },
+            results,
+        }
+    }
+}
+
+const ISSUED: &str = "ISSUED";
+const ALREADY: &str = "ALREADY";
+
+impl ResultView {
+    fn new(user_id: UserId, outcome: Outcome) -> Self {
+        let (result, code, refusal, characters) = match outcome {
+            Outcome::Issued(code) => (ISSUED, code, None, None),
+            Outcome::Already(code) => (ALREADY, Some(code), None, None),
             Outcome::Refused(reason) => {
-                let (count, error) = match &reason {
-                    Refusal::NotConfirmed => {
-                        (&mut self.refused.not_confirmed, ErrorCode::RegistrationNotConfirmed)
-                    }
-                    Refusal::NotMarked => (&mut self.refused.not_marked, ErrorCode::NotMarked),
-                    Refusal::NotEnough => (&mut self.refused.not_enough, ErrorCode::NotEnough),
-                    Refusal::NameNotPrintable(_) => {
-                        (&mut self.refused.name_not_printable, ErrorCode::NameNotPrintable)
+                let (error, characters) = match reason {
+                    Refusal::NotConfirmed => (ErrorCode::RegistrationNotConfirmed, None),
+                    Refusal::NotMarked => (ErrorCode::NotMarked, None),
+                    Refusal::NotEnough => (ErrorCode::NotEnough, None),
+                    Refusal::NameNotPrintable(missing) => {
+                        (ErrorCode::NameNotPrintable, Some(missing))
                     }
                 };
-                *count += 1;
-                refusal = Some(error.code());
-                if let Refusal::NameNotPrintable(missing) = reason {
-                    characters = Some(missing);
-                }
-                ("REFUSED", None)
+                ("REFUSED", None, Some(error.code()), characters)
             }
         };
-        self.results.push(ResultView { user_id, result, code, refusal, characters });
+        Self { user_id, result, code, refusal, characters }
     }
 }

@@ -201,7 +201,7 @@ async function showCertificate(name) {
 	const { status, courseTitle, committee, minutes, totalMinutes, issuedAt, expiresAt, revokedAt } = certificate;
 	const texts = {
 		VALID: 'Attestation valable', EXPIRED: 'Attestation expirée', REVOKED: 'Attestation révoquée',
-		ANONYMISED: 'Attestation valable, sans nom',
+		ANONYMISED: 'Attestation sans nom',
 	};
 	const day = time => time && new Date(time).toLocaleDateString('fr');
 	const facts = {

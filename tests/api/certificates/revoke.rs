@@ -20,12 +20,14 @@ async fn revoked_certificate_says_so_without_the_person() {
     let over = Over::with(1).await;
     let code = over.code(0).await;
     let valid = over.verified(&code).await;
-    let (trainer, now) = (over.course.trainer.clone(), over.now());
+    let trainer = over.course.trainer.clone();
     let body = over.revoke(&trainer, &code).await.expect_success(Message::CertificateRevoked);
-    expect_fields(&body["certificate"], json!({ "reason": "Le nom est faux.", "revokedAt": now }));
+    expect_fields(&body["certificate"], json!({ "reason": "Le nom est faux." }));
+    let at = &body["certificate"]["revokedAt"];
+    assert!(at.is_string());
     let revoked = over.verified(&code).await;
     let mut expected = valid.clone();
-    (expected["status"], expected["revokedAt"]) = (json!("REVOKED"), json!(now));
+    (expected["status"], expected["revokedAt"]) = (json!("REVOKED"), at.clone());
     for hidden in ["name", "lastName", "minutes", "totalMinutes", "text"] {
         expected[hidden] = Value::Null;
     }

@@ -602,6 +602,12 @@ async fn sessions_have_columns_with_marks_then_come_hours_and_percent() {
     let mut changed = sessions.clone();
     changed[2]["cancelled"] = json!(true);
     course.plan(changed).await.expect_success(Message::SessionsUpdated);
+    let giving = with(automatic(5, 0), json!({ "certificate": { "kind": "ATTENDANCE" } }));
+    course.set(giving).await.expect_success(Message::RegistrationSettings);
+    let issued = course.trainer.post(&course.path("/certificates"), json!({})).await;
+    let issued = issued.expect_success(Message::CertificatesIssued);
+    let code = issued["results"][0]["code"].as_str().unwrap();
+    let code = [0, 4, 8, 12].map(|at| &code[at..at + 4]).join("-");
 
     let (file, _) = exported(&course, json!({})).await;
     let (sheet, _) = sheet(file);
@@ -613,6 +619,8 @@ async fn sessions_have_columns_with_marks_then_come_hours_and_percent() {
         format!("Séance du {} (annulée)", local(400)),
         "Heures".to_owned(),
         "Présence (%)".to_owned(),
+        "Attestation".to_owned(),
+        "État de l’attestation".to_owned(),
         "Ville ?".to_owned(),
     ];
     assert_eq!(rows[0], headings.map(Data::String));
@@ -623,6 +631,8 @@ async fn sessions_have_columns_with_marks_then_come_hours_and_percent() {
     );
     let sums = |hours: f64, percent: f64| [Data::Float(hours), Data::Float(percent)];
     assert_eq!(rows[1][3..5], sums(3.75, 80.0));
+    let certificate = [code, "Valable".to_owned()].map(Data::String);
+    assert_eq!((&rows[1][5..7], &rows[2][5]), (&certificate[..], &Data::Empty));
     assert_eq!(rows[2][3..5], sums(0.0, 0.0));
     assert_eq!(rows[3][3..5], sums(100.0 / 60.0, 35.0));
     for (language, second, third) in [("AR", "حصة", "(ملغاة)"), ("EN", "Session of", "(cancelled)")]

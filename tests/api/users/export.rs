@@ -132,7 +132,7 @@ async fn export_of_200_long_courses_is_whole_behind_a_link() {
     let export: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(course_ids(&export), expected);
     assert_eq!(export["user"]["userID"], json!(trainer.user().user_id));
-    assert_eq!(export.as_object().unwrap().len(), 9);
+    assert_eq!(export.as_object().unwrap().len(), 10);
     assert!(url.contains("X-Amz-Expires=300"), "{url}");
     let expires_at: Instant = link["expiresAt"].as_str().unwrap().parse().unwrap();
     let latest = world.clock().now().after(Duration::from_secs(300));

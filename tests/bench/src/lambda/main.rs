@@ -21,13 +21,15 @@ use crate::function::Case;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const USUAL: [&str; 6] = ["fallback", "auth", "courses", "registrations", "sms", "canary"];
 /// The events of each function; without an event, only the start is measured.
-const EVENTS: [(&str, &str); 11] = [
+const EVENTS: [(&str, &str); 13] = [
     ("fallback", "health"),
     ("auth", "show-current-user"),
     ("auth", "login"),
     ("courses", "search-courses"),
     ("registrations", "list-my-registrations"),
     ("sms", "list-sms"),
+    ("certificates", "show-certificate"),
+    ("certificates", "download-certificate"),
     ("committees", "list-committees"),
     ("users", "list-activity"),
     ("files", "list-my-files"),
