@@ -15,6 +15,7 @@ const EXCEPTIONS: &[(&[&str], &str, &str, &str)] = &[
             "audit entry of a committee",
             "audit entry of its actor or target user",
             "batch of text messages",
+            "certificate",
             "chunk of a batch",
             "committee",
             "common text of a batch",
@@ -27,7 +28,7 @@ const EXCEPTIONS: &[(&[&str], &str, &str, &str)] = &[
         ],
         "Put",
         "attribute_not_exists(pk)",
-        "the identifier is new: 74 random bits, or a number that is given once",
+        "the identifier is new: 74 random bits or more, or a number that is given once",
     ),
     (&["completed step of a sign-in"], "read", "time", "its token has expired before"),
     (

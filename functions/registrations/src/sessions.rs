@@ -10,7 +10,7 @@ use common::{
     text,
 };
 use domain::{
-    Constraint, CourseId, CourseSessionId, Hint, Instant, Line, Name, UserId,
+    Constraint, CourseId, CourseSessionId, Hint, Instant, UserId,
     attendance::{CourseSession, CourseSessionView, CourseSessions, MAX_MARKERS, MAX_SESSIONS},
     audit::AuditedAction,
     course::{Course, CourseSummary},
@@ -25,7 +25,8 @@ use crate::Registrations;
 input! {
     /// The longest texts fit also when each letter is escaped.
     pub(crate) struct SessionsRequest: 524_288 {
-        sessions: Vec<SubmittedSession> = group(submitted_sessions),
+        /// A new one has the id [`CourseSessionId::NONE`].
+        sessions: Vec<CourseSession> = group(submitted_sessions),
         /// `None` keeps those that are stored.
         markers: Option<Vec<UserId>> = texts("markers", None, MAX_MARKERS),
         /// The version of the course that the change is based on.
@@ -33,46 +34,28 @@ input! {
     }
 }
 
-#[derive(Clone)]
-struct SubmittedSession {
-    session_id: Option<CourseSessionId>,
-    title: Option<Line<200>>,
-    start_at: Instant,
-    end_at: Instant,
-    location: Option<Line<300>>,
-    trainers: Vec<Name>,
-    cancelled: bool,
-}
-
-impl SubmittedSession {
-    /// The session, with the id `new` if it has none.
-    fn with_id(self, new: CourseSessionId) -> CourseSession {
-        let Self { session_id, title, start_at, end_at, location, trainers, cancelled } = self;
-        let session_id = session_id.unwrap_or(new);
-        CourseSession { session_id, title, start_at, end_at, location, trainers, cancelled }
-    }
-}
-
-fn submitted_sessions(fields: &mut Fields) -> Option<Vec<SubmittedSession>> {
+fn submitted_sessions(fields: &mut Fields) -> Option<Vec<CourseSession>> {
     let sessions = fields.any_objects("sessions", MAX_SESSIONS, submitted_session)?;
     let mut named = BTreeSet::new();
-    let repeated = sessions.iter().enumerate().find(|(_, session)| {
-        session.session_id.is_some_and(|session_id| !named.insert(session_id))
+    let repeated = sessions.iter().position(|session| {
+        session.session_id != CourseSessionId::NONE && !named.insert(session.session_id)
     });
-    if let Some((place, _)) = repeated {
+    if let Some(place) = repeated {
         fields.reject(&format!("sessions[{place}].sessionID"), ErrorCode::FieldValue);
         return None;
     }
-    let placed = sessions.iter().cloned().map(|session| session.with_id(CourseSessionId::NONE));
-    if let Err(place) = CourseSessions::new(placed.collect()) {
+    if let Err(place) = CourseSessions::new(sessions.clone()) {
         fields.reject(&format!("sessions[{place}].startAt"), ErrorCode::SessionsOverlap);
         return None;
     }
     Some(sessions)
 }
 
-fn submitted_session(fields: &mut Fields) -> Option<SubmittedSession> {
+fn submitted_session(fields: &mut Fields) -> Option<CourseSession> {
     let session_id = fields.nullable("sessionID", text);
+    if session_id == Some(Some(CourseSessionId::NONE)) {
+        fields.reject("sessionID", ErrorCode::SessionNotFound);
+    }
     let title = fields.nullable("title", text);
     let start_at = fields.required("startAt", text::<Instant>);
     let end_at = fields.required("endAt", text::<Instant>);
@@ -92,8 +75,8 @@ fn submitted_session(fields: &mut Fields) -> Option<SubmittedSession> {
             fields.reject("endAt", InvalidValue { code: ErrorCode::FieldValue, constraint });
         }
     }
-    Some(SubmittedSession {
-        session_id: session_id?,
+    Some(CourseSession {
+        session_id: session_id?.unwrap_or(CourseSessionId::NONE),
         title: title?,
         start_at: start_at?,
         end_at: end_at?,
@@ -173,10 +156,8 @@ impl Registrations {
         let stored = &before.sessions;
         let mut errors = Vec::new();
         for (place, session) in request.sessions.iter().enumerate() {
-            if session
-                .session_id
-                .is_some_and(|session_id| stored.sessions.get(session_id).is_none())
-            {
+            let id = session.session_id;
+            if id != CourseSessionId::NONE && stored.sessions.get(id).is_none() {
                 let field = format!("sessions[{place}].sessionID");
                 errors.push(FieldError::new(field, ErrorCode::SessionNotFound));
             }
@@ -195,10 +176,11 @@ impl Registrations {
         if !errors.is_empty() {
             return Err(ApiError::fields(errors));
         }
-        let sessions = request.sessions.iter().cloned();
-        let sessions =
-            sessions.map(|session| session.with_id(CourseSessionId::new(random::id(now))));
-        let sessions = CourseSessions::new(sessions.collect());
+        let mut sessions = request.sessions.clone();
+        for session in sessions.iter_mut().filter(|one| one.session_id == CourseSessionId::NONE) {
+            session.session_id = CourseSessionId::new(random::id(now));
+        }
+        let sessions = CourseSessions::new(sessions);
         Ok((sessions.map_err(|_| ErrorCode::SessionsOverlap)?, markers))
     }
 

@@ -97,6 +97,12 @@ impl Record {
         DueList::of(&self.dynamodb.new_image.as_ref()?.due_pk.as_ref()?.text)
     }
 
+    /// The kind of the item: its partition key up to the id.
+    pub fn kind(&self) -> &str {
+        let pk = &self.dynamodb.keys.pk.text;
+        pk.split_once('#').map_or(pk, |(kind, _)| kind)
+    }
+
     /// Whether the item was created.
     pub fn is_new(&self) -> bool {
         self.event_name == "INSERT"

@@ -105,3 +105,18 @@ async fn person_who_is_cancelled_or_unmarked_meanwhile_is_decided_anew() {
     assert_eq!(code(&issued), "NOT_ENOUGH_MESSAGE");
     assert_eq!(world.items_of("CERTIFICATE#").len(), 0);
 }
+
+#[tokio::test]
+async fn revocation_that_another_overtakes_keeps_the_first_reason() {
+    let over = Over::with(1).await;
+    let world = over.course.world.clone();
+    let path = format!("/certificates/{}/revoke", over.code(0).await);
+    let revoke =
+        |reason: &'static str| over.course.trainer.post(&path, json!({ "reason": reason }));
+    let first = async {
+        revoke("Nom").await.expect_success(Message::CertificateRevoked);
+    };
+    let second = world.overtaken(("TransactWriteItems", "CERTIFICATE#"), revoke("Date"), first);
+    let body = second.await.expect_success(Message::CertificateRevoked);
+    assert_eq!(body["certificate"]["reason"], "Nom");
+}

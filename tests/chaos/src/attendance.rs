@@ -1,6 +1,9 @@
 //! A course whose attendance several phones mark, and what must hold of the marks.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use domain::Profile;
 use serde_json::{Value, json};
@@ -47,7 +50,8 @@ pub(crate) async fn held(world: &World, markers: Vec<&str>) -> Held {
     let course = text(&created["course"], "courseID");
     trainer.post(&format!("/courses/{course}/publish"), json!({})).await.expect_ok();
     let path = format!("/registrations/{course}");
-    trainer.put(&format!("{path}/settings"), json!({ "mode": "AUTOMATIC" })).await.expect_ok();
+    let settings = json!({ "mode": "AUTOMATIC", "certificate": { "kind": "ATTENDANCE" } });
+    trainer.put(&format!("{path}/settings"), settings).await.expect_ok();
     let mut people = Vec::new();
     for _ in 0..PEOPLE {
         let member = world.signed_in(world.unhashed_account(Profile::Member).await).await;
@@ -112,7 +116,69 @@ impl VirtualUser {
     }
 }
 
+/// Most people of one call that issues certificates.
+const ISSUED: u64 = 8;
+
+impl VirtualUser {
+    /// Issues certificates to some people, and sometimes revokes one.
+    pub(crate) async fn issue_certificates(&mut self) {
+        let Some(Held { course, people, .. }) = self.held.clone() else { return };
+        let mut some = BTreeSet::new();
+        for _ in 0..=self.random.below(ISSUED) {
+            some.extend(self.pick(&people).map(|(person, _)| person));
+        }
+        let line = format!("POST /registrations/{course}/certificates");
+        let response = self.call(&line, json!({ "userIDs": some, "override": true })).await;
+        let is_new = response.body["issued"].as_u64() > Some(0);
+        self.audit(response.outcome, is_new, ("CERTIFICATES_ISSUED", course.clone()));
+        let results = response.body["results"].as_array().cloned().unwrap_or_default();
+        let codes =
+            results.iter().filter_map(|one| Some((text(one, "userID"), one["code"].as_str()?)));
+        self.certificates.extend(codes.map(|(person, code)| (person, code.to_owned())));
+        if self.random.below(3) == 0
+            && let Some((_, code)) = self.pick(&self.certificates.clone())
+        {
+            let line = format!("POST /certificates/{code}/revoke");
+            let response = self.call(&line, json!({ "reason": "Nom" })).await;
+            self.audit(response.outcome, false, ("CERTIFICATE_REVOKED", course));
+            if response.is_done() {
+                self.revoked.push(code);
+            }
+        }
+    }
+}
+
 impl State<'_> {
+    /// Each certificate that a response named is stored, and revoked if that was acknowledged; of one person at most one is not
+    /// revoked, which their attendance names.
+    pub(crate) fn certificates(&self, promise: &mut Promise) {
+        let mut valid: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for card in self.cards("CERTIFICATE#", "CERTIFICATE") {
+            if card["revocation"].is_null() {
+                valid.entry(text(card, "userID")).or_default().push(text(card, "code"));
+            }
+        }
+        for user in &self.users {
+            for (person, code) in &user.certificates {
+                let item = self.at(&format!("CERTIFICATE#{code}"), "CERTIFICATE");
+                let is_of_person =
+                    item.is_some_and(|item| text(&item["card"], "userID") == *person);
+                promise.check(is_of_person, ("not stored", person, code));
+            }
+            for code in &user.revoked {
+                let is_valid = valid.values().flatten().any(|one| one == code);
+                promise.check(!is_valid, ("not revoked", code));
+            }
+        }
+        for item in self.of("ATTENDANCE#", "USER#") {
+            let person = text(item, "sk").replace("USER#", "");
+            let codes = valid.remove(&person).unwrap_or_default();
+            let is_named = codes.is_empty() || codes == [text(item, "certificate")];
+            promise.check(is_named, ("valid certificates", codes, item));
+        }
+        promise.check(valid.is_empty(), ("certificates without attendance", valid));
+    }
+
     /// Each mark is the merge of what was sent: a hand that was acknowledged stays over every scan, each hand that was counted
     /// raised the version by one, and what was acknowledged is stored.
     pub(crate) fn marks(&self, promise: &mut Promise) {

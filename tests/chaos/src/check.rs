@@ -108,6 +108,9 @@ impl<'a> State<'a> {
         self.places(all.of("no mail names a place on a waiting list that was never true"));
         self.expiries(all.of("no registration expires under dates that do not hold"));
         self.marks(all.of("each mark of attendance is the merge of those that were sent"));
+        self.certificates(
+            all.of("a person has one valid certificate of a course, as acknowledged"),
+        );
         self.searches(all.of("search finds the published courses, and no others")).await;
         self.files(all.of("uploaded files are complete, and no others exist")).await;
         self.usage(all.of("the used bytes of files add up"));
@@ -180,7 +183,10 @@ impl<'a> State<'a> {
             let holds = match item["duePk"].as_str() {
                 None => !is_unverified,
                 Some("UNVERIFIED") => is_unverified,
-                Some(_) => is_later && ["SEATS", "ANNOUNCEMENTS"].contains(&&*text(item, "sk")),
+                Some(_) => {
+                    is_later
+                        && ["SEATS", "ANNOUNCEMENTS", "CERTIFICATE"].contains(&&*text(item, "sk"))
+                }
             };
             promise.check(holds, item);
         }

@@ -43,9 +43,13 @@ pub(crate) struct VirtualUser {
     pub(crate) courses: Vec<Course>,
     pub(crate) files: Vec<StoredFile>,
     pub(crate) seats: Vec<Seat>,
-    /// The course whose attendance they mark; `None` of members.
+    /// The course whose attendance they mark, or whose certificates they issue; `None` of members.
     pub(crate) held: Option<Held>,
     pub(crate) marks: Vec<Sent>,
+    /// People with the codes of certificates that responses named.
+    pub(crate) certificates: Vec<(String, String)>,
+    /// Codes whose revocation was acknowledged.
+    pub(crate) revoked: Vec<String>,
     /// Text messages; a single one is a batch of one.
     pub(crate) batches: Vec<Batch>,
     /// Numbers, and whether they are on the opt-out list.
@@ -109,6 +113,8 @@ pub(crate) async fn all(world: &World, service: &Arc<Service>, seed: u64) -> Vec
             seats: seats.clone(),
             held: None,
             marks: Vec::new(),
+            certificates: Vec::new(),
+            revoked: Vec::new(),
             batches: Vec::new(),
             opt_outs: opt_outs.collect(),
             opt_outs_changed: Instant::now(),
@@ -133,6 +139,9 @@ pub(crate) async fn all(world: &World, service: &Arc<Service>, seed: u64) -> Vec
     let markers = phones.iter().map(|user| user.people[0].id.as_str()).collect();
     let held = attendance::held(world, markers).await;
     phones.iter_mut().for_each(|user| user.held = Some(held.clone()));
+    for admin in users.iter_mut().filter(|user| user.profile == Profile::SuperAdmin) {
+        admin.held = Some(held.clone());
+    }
     users
 }
 
@@ -159,8 +168,9 @@ impl VirtualUser {
                 (_, 4..6) => self.change_password(0, &token).await,
                 (_, 6..8) if tokens.len() > 3 => self.sign_out(0, &token).await,
                 (Profile::Trainer, 10..20) if self.held.is_some() => self.mark_attendance().await,
-                (_, 6..14) | (Profile::SuperAdmin, 26..35) => self.use_seats().await,
-                (Profile::SuperAdmin, 14..26) => self.change_start().await,
+                (_, 6..14) | (Profile::SuperAdmin, 28..35) => self.use_seats().await,
+                (Profile::SuperAdmin, 14..22) => self.change_start().await,
+                (Profile::SuperAdmin, 22..28) => self.issue_certificates().await,
                 (_, 14..20) => self.read_something().await,
                 (_, 20..32) => self.keep_files().await,
                 (Profile::Member, _) => self.register_and_leave().await,
