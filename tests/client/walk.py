@@ -119,7 +119,7 @@ issued = succeed(issue_certificates.sync_detailed(course_id, client=admin, body=
 code = issued.results[0].code
 certificate = succeed(show_certificate.sync_detailed(code, client=admin)).certificate
 check((certificate.status, certificate.minutes) == ("VALID", 60), "the certificate verifies")
-pdf = succeed(download_certificate.sync_detailed(code, client=admin)).payload.read()
+pdf = download_certificate.sync_detailed(code, client=admin).content
 check(pdf.startswith(b"%PDF-"), "the certificate has a page")
 reason = CertificateRevocation(reason="Le nom est faux.")
 succeed(revoke_certificate.sync_detailed(code, client=admin, body=reason))
