@@ -23,7 +23,7 @@ const NOW: &str = "2026-11-21T09:00:00.000Z";
 /// Later times than this after the beginning of a run are those of the demonstration data.
 const MONTH: Duration = Duration::from_secs(30 * 86_400);
 /// The sessions of the demonstration data began this long before a run, or less.
-const HELD: Duration = Duration::from_secs(2 * 86_400);
+const HELD: Duration = Duration::from_secs(8 * 86_400);
 
 /// With the environment variable `UPDATE` it writes the examples instead, as `cargo dev update` does. An example that differs
 /// by what is random alone stays.

@@ -80,6 +80,8 @@ struct Issued {
     user_id: UserId,
     /// How many hours after now it was issued.
     hours: i64,
+    /// How long it is valid, if the rules of the course were others.
+    valid_months: Option<u8>,
     /// The names of the person at that time, if they were others.
     name: Option<Name>,
     last_name: Option<Name>,
@@ -365,7 +367,8 @@ async fn add_certificates(
     own: &RegistrationSeed,
     now: Instant,
 ) -> Result<(), LocalError> {
-    for Issued { code, user_id, hours, name, last_name, reason, is_anonymous } in &own.certificates
+    for Issued { code, user_id, hours, valid_months, name, last_name, reason, is_anonymous } in
+        &own.certificates
     {
         let Some(full) = store.full_course(own.course_id).await? else { return Ok(()) };
         let course = &full.course.summary;
@@ -383,6 +386,7 @@ async fn add_certificates(
         let code = code.parse().map_err(|_| LocalError::new("a code is malformed"))?;
         let issued_at = minutes_after(now, hours * 60);
         let mut issued = issue.certificate(code, candidate, issued_at);
+        issued.snapshot.expires_at = valid_months.map(|months| issued_at.after_months(months));
         issued.snapshot.name = name.clone().or(issued.snapshot.name);
         issued.snapshot.last_name = last_name.clone().or(issued.snapshot.last_name);
         let forget_at = issued_at.after(DAY * 3650);
