@@ -120,3 +120,26 @@ async fn revocation_that_another_overtakes_keeps_the_first_reason() {
     let body = second.await.expect_success(Message::CertificateRevoked);
     assert_eq!(body["certificate"]["reason"], "Nom");
 }
+
+#[tokio::test]
+async fn certificate_revoked_while_its_person_is_erased_is_anonymous() {
+    let over = Over::with(1).await;
+    let world = over.course.world.clone();
+    let code = over.code(0).await;
+    let path = format!("/users/{}", over.members[0].user().user_id);
+    world.admin().await.delete(&path).await.expect_ok();
+    let revoke = async {
+        let reason = json!({ "reason": "Nom" });
+        let path = format!("/certificates/{code}/revoke");
+        over.course.trainer.post(&path, reason).await.expect_success(Message::CertificateRevoked);
+    };
+    world.overtaken(("TransactWriteItems", "CERTIFICATE#"), world.deliver(), revoke).await;
+    // The step failed, and is done again.
+    world.clock().advance(std::time::Duration::from_secs(60));
+    world.sweep().await;
+    world.deliver().await;
+    let shown = over.verified(&code).await;
+    assert_eq!((&shown["status"], &shown["minutes"]), (&json!("ANONYMISED"), &Value::Null));
+    let item = world.items_of("CERTIFICATE#")[0].to_string();
+    assert!(!item.contains("Nom\""), "{item}");
+}
