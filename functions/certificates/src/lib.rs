@@ -1,4 +1,4 @@
-//! Certificates, which everybody who has the code of one can verify. They are issued by `registrations`.
+//! Certificates: public verification, their pages, and revocation. `registrations` issues them.
 
 mod my_certificates;
 pub mod page;

@@ -1,4 +1,4 @@
-//! The page of a certificate: A4 across, PDF/A-2b (ISO 19005-2). It follows from the snapshot, the zone of its dates and the
+//! The page of a certificate: A4 landscape, PDF/A-2b (ISO 19005-2). It follows from the snapshot, the zone of its dates and the
 //! URL of the front end alone, so that it has the same bytes at each download.
 
 mod text;
@@ -110,7 +110,7 @@ pub fn pdf(certificate: &Snapshot, zone: &Zone, public_url: &str) -> Result<Vec<
     Ok(document.finish().map_err(|error| format!("{error:?}"))?)
 }
 
-/// The day of `at`, as a document has it.
+/// The day of `at`, for the data of the document.
 fn date(at: jiff::civil::DateTime) -> DateTime {
     let [month, day] = [at.month(), at.day()].map(|part| part.unsigned_abs());
     DateTime::new(at.year().unsigned_abs()).month(month).day(day)

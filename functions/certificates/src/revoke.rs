@@ -1,4 +1,4 @@
-//! `POST /certificates/{code}/revoke`: takes a certificate back, for good.
+//! `POST /certificates/{code}/revoke`: revokes a certificate, for good.
 
 use axum::extract::State;
 use common::{

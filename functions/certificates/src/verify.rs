@@ -1,4 +1,4 @@
-//! `GET /certificates/{code}` and `GET /certificates/{code}/pdf`: a certificate for everybody who has its code.
+//! `GET /certificates/{code}` returns a certificate, `GET /certificates/{code}/pdf` its page. Both are public.
 
 use accounts::attempts;
 use axum::{
@@ -59,7 +59,7 @@ pub(crate) async fn pdf(
 }
 
 impl Certificates {
-    /// The certificate with the code `text`, however it was typed. Codes that nobody has are counted, so that nobody tries many.
+    /// The certificate with the code `text`, however it was typed. Unknown codes are counted for each network.
     ///
     /// # Errors
     /// `CERTIFICATE_NOT_FOUND_MESSAGE`, or `TOO_MANY_ATTEMPTS_MESSAGE` after too many of them from the network of `client`.

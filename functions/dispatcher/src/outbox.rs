@@ -256,7 +256,7 @@ impl Dispatcher {
         Ok(Named::Facts(Facts::Announcement(Box::new(facts))))
     }
 
-    /// What the mail to `user` about the certificate of `notice` names, unless it was taken back since.
+    /// What the mail to `user` about the certificate of `notice` names, unless it was revoked since.
     async fn certificate_facts(
         &self,
         notice: &CertificateNotice,
@@ -266,7 +266,7 @@ impl Dispatcher {
         let certificate = store.certificate(&notice.code).await?;
         let certificate = certificate.filter(|one| one.revocation.is_some() == notice.is_revoked);
         let Some(certificate) = certificate else {
-            return Ok(Named::Overtaken("the certificate was taken back"));
+            return Ok(Named::Overtaken("the certificate was revoked"));
         };
         let course = store.course(certificate.course_id).await?;
         let is_vouched_for = user.is_vouched_for();

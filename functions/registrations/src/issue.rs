@@ -36,40 +36,42 @@ const AT_ONCE: usize = 8;
 
 input! {
     pub(crate) struct IssueRequest: 262_144 {
-        /// Whether too few minutes are enough. Read before the people, whom it needs.
-        overrides: bool = group(overrides),
-        /// `None`: all who are confirmed.
-        users: Option<Vec<UserId>> = group(users),
+        named: Named = group(named),
         /// Whether nothing is stored.
         is_dry_run: bool = optional_or("dryRun", flag, false),
     }
 }
 
+/// For whom certificates are requested.
+struct Named {
+    /// `None`: all who are confirmed.
+    users: Option<Vec<UserId>>,
+    /// Whether too few minutes are enough.
+    overrides: bool,
+}
+
+fn named(fields: &mut Fields) -> Option<Named> {
+    let users = users(fields);
+    let overrides = fields.optional_or("override", flag, false);
+    if let (Some(None), Some(true)) = (&users, overrides) {
+        fields.reject("override", ErrorCode::FieldValue);
+    }
+    Some(Named { users: users?, overrides: overrides? })
+}
+
 fn users(fields: &mut Fields) -> Option<Option<Vec<UserId>>> {
     const FIELD: &str = "userIDs";
-    let users: Option<Vec<UserId>> = fields.texts(FIELD, Some(1), MAX_ISSUED)?;
-    let Some(users) = users else {
+    let Some(users) = fields.texts(FIELD, Some(1), MAX_ISSUED)? else {
         return Some(None);
     };
     let mut different = BTreeSet::new();
-    let repeated = users.iter().position(|user| !different.insert(*user));
-    let error = match repeated {
-        _ if users.is_empty() => (FIELD.to_owned(), ErrorCode::FieldRequired),
-        Some(place) => (format!("{FIELD}[{place}]"), ErrorCode::FieldValue),
-        None => return Some(Some(users)),
-    };
-    fields.reject(&error.0, error.1);
-    None
-}
-
-fn overrides(fields: &mut Fields) -> Option<bool> {
-    let names_people = fields.has_value("userIDs");
-    let overrides = fields.optional_or("override", flag, false)?;
-    if overrides && !names_people {
-        fields.reject("override", ErrorCode::FieldValue);
-        return None;
+    let repeated = users.iter().position(|user: &UserId| !different.insert(*user));
+    if users.is_empty() {
+        fields.reject(FIELD, ErrorCode::FieldRequired);
+    } else if let Some(place) = repeated {
+        fields.reject(&format!("{FIELD}[{place}]"), ErrorCode::FieldValue);
     }
-    Some(overrides)
+    Some(Some(users))
 }
 
 #[derive(Serialize)]
@@ -157,7 +159,7 @@ pub(crate) async fn issue(
         terms: &terms,
         committee,
         rules,
-        overrides: request.overrides,
+        overrides: request.named.overrides,
         now,
     };
     call.require_printable()?;
@@ -190,7 +192,7 @@ impl Call<'_> {
     ) -> Result<IssueResponse, ApiError> {
         let Self { registrations, terms, now, .. } = *self;
         let course = &terms.course.summary;
-        let users = match &request.users {
+        let users = match &request.named.users {
             Some(users) => users.clone(),
             None => {
                 let states = [RegistrationState::Confirmed];

@@ -57,7 +57,7 @@ fn is_for_stream(list: DueList, record: &Record) -> bool {
     match list {
         DueList::Chunks => record.is_new(),
         DueList::Files => !record.is_new(),
-        // Due in years; and a log line would have the code, under which everybody can read the name.
+        // They are due in years. The log line of such work contains the code, with which anyone can read the name.
         DueList::Courses if record.kind() == "CERTIFICATE" => false,
         list => STREAM_LISTS.contains(&list),
     }

@@ -288,11 +288,6 @@ impl Fields {
         self.object.contains_key(name)
     }
 
-    /// Whether the field `name` is present with another value than null, and not read yet.
-    pub fn has_value(&self, name: &str) -> bool {
-        self.object.get(name).is_some_and(|value| !value.is_null())
-    }
-
     /// Records the error `invalid` for `field`.
     pub fn reject(&mut self, field: &str, invalid: impl Into<InvalidValue>) {
         self.errors.push(FieldError::new(format!("{}{field}", self.path), invalid));

@@ -18,7 +18,7 @@ use crate::{
     registration::Reason,
 };
 
-/// What names a certificate for everybody.
+/// The public identifier of a certificate: 80 random bits.
 pub type CertificateCode = crate::values::crockford::Crockford<16>;
 
 choice! {
@@ -38,7 +38,7 @@ codes! {
         Valid "VALID"
         /// It was, until its end.
         Expired "EXPIRED"
-        /// It was taken back.
+        /// It was revoked.
         Revoked "REVOKED"
         /// It does not say any more for whom it was.
         Anonymised "ANONYMISED"
@@ -139,13 +139,13 @@ pub struct Certificate {
     pub user_id: Option<UserId>,
     /// Language of mails about it.
     pub language: Language,
-    /// That it was taken back.
+    /// Its revocation, if it was revoked.
     pub revocation: Option<Revocation>,
     /// Number of changes.
     pub version: u64,
 }
 
-/// That a certificate was taken back.
+/// The revocation of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revocation {
     /// When.
@@ -160,7 +160,7 @@ pub struct Revocation {
 pub struct CertificateView {
     /// Whether it is valid.
     pub status: CertificateStatus,
-    /// When it was taken back; `None` if it is not revoked.
+    /// When it was revoked; `None` if it is not revoked.
     pub revoked_at: Option<Instant>,
     /// What it says.
     #[serde(flatten)]
@@ -172,7 +172,7 @@ pub struct CertificateView {
 pub struct OwnCertificateView {
     #[serde(flatten)]
     view: CertificateView,
-    /// Why it was taken back.
+    /// Why it was revoked.
     reason: Option<Reason>,
 }
 
@@ -240,7 +240,7 @@ impl Certificate {
         }
     }
 
-    /// The same, taken back at `now`.
+    /// The same, revoked at `now`.
     #[must_use]
     pub fn revoked(&self, reason: Reason, now: Instant) -> Self {
         let revocation = Revocation { at: now, reason: Some(reason) };
@@ -264,7 +264,7 @@ impl Certificate {
 pub struct CertificateNotice {
     /// The certificate.
     pub code: CertificateCode,
-    /// Whether it was taken back; else it was issued.
+    /// Whether it was revoked; else it was issued.
     #[serde(rename = "isRevoked")]
     pub is_revoked: bool,
     /// Language of the message.

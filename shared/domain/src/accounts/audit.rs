@@ -79,7 +79,7 @@ pub enum Action {
     AttendanceCorrected,
     /// Certificates of a course were issued. Recorded before they are stored.
     CertificatesIssued,
-    /// A certificate was taken back.
+    /// A certificate was revoked.
     CertificateRevoked,
     /// A batch of text messages was accepted.
     BatchAccepted,

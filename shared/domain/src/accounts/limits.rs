@@ -64,7 +64,7 @@ limits! {
     EXPORT "export" 10 HOUR;
     /// The same for exports of the registrations for a course, per account.
     REGISTRATIONS_EXPORT "registrations-export" 30 HOUR;
-    /// Codes of certificates that there are not, per network: nobody has a reason to try many.
+    /// Unknown codes of certificates, per network.
     CERTIFICATES "certificate-network" 30 HOUR;
     /// Codes of one kind per account, besides one per interval.
     CODES_QUARTER_HOUR "MessagesPerQuarterHour" 3 QUARTER_HOUR;

@@ -91,7 +91,7 @@ pub enum Notification {
     Registration(Box<RegistrationNotice>),
     /// Confirmed people are reminded of a course, or told of its new dates.
     Announcement(Box<AnnouncementNotice>),
-    /// The account's person got a certificate, or it was taken back.
+    /// The account's person got a certificate, or it was revoked.
     Certificate(Box<CertificateNotice>),
     /// Registrations for a course wait for the decision of the account's person.
     Requests {

@@ -117,8 +117,8 @@ impl RegistrationSettings {
         self.cancel_until.or(course.start())
     }
 
-    /// Whether `other` decides alike who can register and who gets a seat. The texts, reminders, certificates, and until when people can
-    /// cancel, decide neither.
+    /// Whether `other` decides alike who can register and who gets a seat. The texts, reminders, certificates, and until when
+    /// people can cancel, decide neither.
     pub fn decides_as(&self, other: &Self) -> bool {
         let deciding = |settings: &Self| Self {
             cancel_until: None,

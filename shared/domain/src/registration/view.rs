@@ -153,11 +153,11 @@ impl RegistrationView {
             settings,
             sessions,
             marks,
+            certificate,
             required,
             files,
             reader,
             now,
-            ..
         } = *context;
         let Registration { card, details, .. } = registration;
         let cancel_until = card.cancellation_end(course, settings);
@@ -174,7 +174,7 @@ impl RegistrationView {
             state: card.state,
             ticket,
             attendance: (!sessions.is_empty()).then(|| Attendance::new(sessions, marks)),
-            certificate: context.certificate.map(|certificate| certificate.summary(now)),
+            certificate: certificate.map(|certificate| certificate.summary(now)),
             reason: details.reason,
             cancelled_by: details.cancelled_by,
             position: None,

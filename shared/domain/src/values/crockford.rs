@@ -19,6 +19,15 @@ impl<const LENGTH: usize> Crockford<LENGTH> {
         let letter = |byte: u8| char::from(LETTERS[usize::from(byte % 32)]);
         Self(random.map(letter).iter().collect())
     }
+
+    /// The code as people read it: with hyphens between groups of four letters, or of five if four do not divide it.
+    pub fn grouped(&self) -> String {
+        let size = if LENGTH.is_multiple_of(4) { 4 } else { 5 };
+        let starts = (0..LENGTH).step_by(size);
+        let groups: Vec<&str> =
+            starts.filter_map(|start| self.0.get(start..LENGTH.min(start + size))).collect();
+        groups.join("-")
+    }
 }
 
 impl<const LENGTH: usize> FromStr for Crockford<LENGTH> {
@@ -40,15 +49,6 @@ impl<const LENGTH: usize> FromStr for Crockford<LENGTH> {
     }
 }
 
-impl Crockford<16> {
-    /// The code as people read it: in groups of four letters, with hyphens between them.
-    pub fn grouped(&self) -> String {
-        let groups: Vec<&str> =
-            (0..4).filter_map(|place| self.0.get(place * 4..place * 4 + 4)).collect();
-        groups.join("-")
-    }
-}
-
 impl<const LENGTH: usize> fmt::Display for Crockford<LENGTH> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
@@ -63,6 +63,7 @@ mod tests {
     fn code_is_read_however_it_was_typed() {
         let code = Crockford::<10>::new([0, 1, 18, 31, 32, 33, 50, 63, 64, 255]);
         assert_eq!(code.to_string(), "01JZ01JZ0Z");
+        assert_eq!(code.grouped(), "01JZ0-1JZ0Z");
         for text in ["01JZ01JZ0Z", "oljz-OI jz0z", " 0 1JZ01JZ-OZ "] {
             assert_eq!(text.parse(), Ok(code.clone()), "{text}");
         }

@@ -109,12 +109,8 @@ impl Page<'_> {
         let committee = facts.committee.as_ref().map(|committee| texts.name_of(committee).as_str());
         add(texts.committee, self.written(committee));
         add(texts.contact, self.written(facts.course.details.contact().as_deref()));
-        // In two groups, so that it has no run of six digits, which programs take for a code.
-        let ticket = facts.ticket.as_ref().map(ToString::to_string);
-        let ticket = ticket.map(|ticket| {
-            let (start, end) = ticket.split_at(ticket.len() / 2);
-            format!("{start}-{end}")
-        });
+        // In groups, so that it has no run of six digits, which programs take for a code.
+        let ticket = facts.ticket.as_ref().map(Ticket::grouped);
         add(texts.ticket, self.written(ticket.as_deref()));
         add(texts.join_info, self.written(facts.schedule.join_info.as_ref().map(Prose::as_str)));
         Part::Facts(named)
