@@ -19,7 +19,8 @@ use tests::{PASSWORD, World};
 use crate::function::Case;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-const USUAL: [&str; 6] = ["fallback", "auth", "courses", "registrations", "sms", "canary"];
+const USUAL: [&str; 7] =
+    ["fallback", "auth", "courses", "registrations", "certificates", "sms", "canary"];
 /// The events of each function; without an event, only the start is measured.
 const EVENTS: [(&str, &str); 13] = [
     ("fallback", "health"),
