@@ -6,8 +6,8 @@ use accounts::{
 };
 use axum::extract::State;
 use common::{
-    ApiError, ApiResponse, ApiResult, Client, ErrorCode, Fields, FromFields, Input, Message, Now,
-    QueryInput, bearer, input, success, text,
+    ApiError, ApiResponse, ApiResult, Client, ErrorCode, Fields, FromFields, Input, InvalidField,
+    Message, Now, QueryInput, bearer, input, success, text,
 };
 use domain::{
     Email, Instant,
@@ -57,19 +57,12 @@ pub(crate) async fn request(
     )
 }
 
-/// A submitted code, at most 128 characters.
-pub(crate) struct SubmittedCode(TypedCode);
+/// A submitted code. `None` is a missing or malformed one, which counts as a wrong one.
+pub(crate) struct SubmittedCode(Option<TypedCode>);
 
 impl<S> FromFields<S> for SubmittedCode {
-    /// A missing or malformed code counts as a wrong one.
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let wrong = || "-".parse().ok();
-        let code = if fields.has("code") {
-            fields.optional("code", |value| Ok(text(value).ok()))
-        } else {
-            None
-        };
-        code.flatten().flatten().or_else(wrong).map(Self)
+    fn from_fields(fields: &mut Fields, _: &S) -> Result<Self, InvalidField> {
+        Ok(Self(fields.optional("code", |value| Ok(text(value).ok()))?.flatten()))
     }
 }
 
@@ -81,7 +74,7 @@ pub(crate) async fn sign_in_with_code(
     headers: HeaderMap,
     QueryInput(SubmittedCode(code)): QueryInput<SubmittedCode>,
 ) -> ApiResult<SignIn> {
-    let code = code.as_str();
+    let code = code.as_ref().map_or("-", TypedCode::as_str);
     let challenge = requested_challenge(&auth, code, &headers, now)?;
     let id = CodeId { kind: CodeKind::Passwordless, challenge };
     let found = auth.codes.verify(id, challenge, code, &client, now).await?;

@@ -20,7 +20,7 @@ pub(crate) struct Certificates {
     store: Store,
     cursors: Cursors,
     outbox: OutboxSealer,
-    /// That of the dates on a page.
+    /// The time zone of the dates on a page.
     zone: Zone,
     /// The URL of the front end, without a trailing slash.
     public_url: String,

@@ -1,7 +1,7 @@
 //! Reads the fields of a committee from a request body.
 
-use common::{ApiError, Fields, InvalidValue, flag, integer, text, text_or_empty};
-use domain::{E164, Email, Instant, Line, ShortCode, committee::Committee};
+use common::{ApiError, Fields, InvalidField, InvalidValue, flag, integer, text, text_or_empty};
+use domain::{E164, Email, Instant, Line, Patch, ShortCode, ValueError, committee::Committee};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -24,39 +24,41 @@ impl CommitteeFields {
 }
 
 /// Reads the fields of a new committee; those without a default are required.
-pub(crate) fn read_new(fields: &mut Fields) -> Option<CommitteeFields> {
-    read(Reader { fields, is_new: true, given: Map::new(), is_valid: true })
+pub(crate) fn read_new(fields: &mut Fields) -> Result<CommitteeFields, InvalidField> {
+    read(Reader { fields, is_new: true, given: Map::new() })
 }
 
 /// Reads the fields that a request changes; none is required.
-pub(crate) fn read_changes(fields: &mut Fields) -> Option<CommitteeFields> {
-    read(Reader { fields, is_new: false, given: Map::new(), is_valid: true })
+pub(crate) fn read_changes(fields: &mut Fields) -> Result<CommitteeFields, InvalidField> {
+    read(Reader { fields, is_new: false, given: Map::new() })
 }
 
 /// Reads all fields except the identifier.
-fn read(mut reader: Reader<'_>) -> Option<CommitteeFields> {
-    reader.needed("nameArabe", text::<Line<200>>);
-    reader.needed("nameLatin", text::<Line<200>>);
-    reader.needed("type", text::<ShortCode>);
-    reader.needed("dateOfEst", text::<Instant>);
-    reader.optional("VAT", text_or_empty::<Line<30>>);
-    reader.optional("address", text_or_empty::<Line<300>>);
-    reader.needed("region", text::<Line<100>>);
-    reader.needed("city", text::<Line<100>>);
-    reader.needed("postalCode", integer(0..=MAX_POSTAL_CODE));
-    reader.optional("isActive", flag);
-    reader.needed("primaryEmail", text::<Email>);
-    reader.nullable("secondaryEmail", text::<Email>);
-    reader.needed("primaryPhone", text::<E164>);
-    reader.optional("secondaryPhone", text_or_empty::<E164>);
-    reader.is_valid.then_some(CommitteeFields(reader.given))
+fn read(mut reader: Reader<'_>) -> Result<CommitteeFields, InvalidField> {
+    let all = [
+        reader.needed("nameArabe", text::<Line<200>>),
+        reader.needed("nameLatin", text::<Line<200>>),
+        reader.needed("type", text::<ShortCode>),
+        reader.needed("dateOfEst", text::<Instant>),
+        reader.optional("VAT", text_or_empty::<Line<30>>),
+        reader.optional("address", text_or_empty::<Line<300>>),
+        reader.needed("region", text::<Line<100>>),
+        reader.needed("city", text::<Line<100>>),
+        reader.needed("postalCode", integer(0..=MAX_POSTAL_CODE)),
+        reader.optional("isActive", flag),
+        reader.needed("primaryEmail", text::<Email>),
+        reader.nullable("secondaryEmail", text::<Email>),
+        reader.needed("primaryPhone", text::<E164>),
+        reader.optional("secondaryPhone", text_or_empty::<E164>),
+    ];
+    all.into_iter().collect::<Result<(), _>>()?;
+    Ok(CommitteeFields(reader.given))
 }
 
 struct Reader<'a> {
     fields: &'a mut Fields,
     is_new: bool,
     given: Map<String, Value>,
-    is_valid: bool,
 }
 
 impl Reader<'_> {
@@ -64,12 +66,12 @@ impl Reader<'_> {
         &mut self,
         name: &str,
         read: impl FnOnce(Value) -> Result<T, InvalidValue>,
-    ) {
+    ) -> Result<(), InvalidField> {
         if self.is_new {
-            let value = self.fields.required(name, read);
-            self.keep(name, value.map(Some));
+            let value = self.fields.required(name, read)?;
+            self.keep(name, value)
         } else {
-            self.optional(name, read);
+            self.optional(name, read)
         }
     }
 
@@ -77,26 +79,28 @@ impl Reader<'_> {
         &mut self,
         name: &str,
         read: impl FnOnce(Value) -> Result<T, InvalidValue>,
-    ) {
-        let value = self.fields.optional(name, read);
-        self.keep(name, value);
+    ) -> Result<(), InvalidField> {
+        match self.fields.optional(name, read)? {
+            None => Ok(()),
+            Some(value) => self.keep(name, value),
+        }
     }
 
     fn nullable<T: Serialize>(
         &mut self,
         name: &str,
         read: impl FnOnce(Value) -> Result<T, InvalidValue>,
-    ) {
-        let value = self.fields.patch(name, read);
-        let given = value.map(|patch| (!patch.is_absent()).then(|| patch.value()));
-        self.keep(name, given);
+    ) -> Result<(), InvalidField> {
+        match self.fields.patch(name, read)? {
+            Patch::Absent => Ok(()),
+            patch => self.keep(name, patch.value()),
+        }
     }
 
-    fn keep(&mut self, name: &str, value: Option<Option<impl Serialize>>) {
-        match value.map(|given| given.map(serde_json::to_value)) {
-            Some(None) => {}
-            Some(Some(Ok(value))) => drop(self.given.insert(name.to_owned(), value)),
-            Some(Some(Err(_))) | None => self.is_valid = false,
-        }
+    fn keep(&mut self, name: &str, value: impl Serialize) -> Result<(), InvalidField> {
+        let value =
+            serde_json::to_value(value).map_err(|_| self.fields.reject(name, ValueError::Type))?;
+        self.given.insert(name.to_owned(), value);
+        Ok(())
     }
 }

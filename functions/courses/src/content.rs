@@ -1,6 +1,6 @@
 //! The content of a course, as a writer sends it.
 
-use common::{ErrorCode, Fields, FromFields, InvalidValue, text};
+use common::{ErrorCode, Fields, FromFields, InvalidField, InvalidValue, text};
 use domain::{
     Constrained, Constraint, CourseId, Instant, Price, ValueError,
     course::{Course, CourseContent, CourseDetails, CourseState, CourseSummary, Currency},
@@ -15,14 +15,14 @@ impl<S> FromFields<S> for Content {
     /// The longest texts fit also when each letter is escaped.
     const MAX_BYTES: usize = 262_144;
 
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+    fn from_fields(fields: &mut Fields, _: &S) -> Result<Self, InvalidField> {
         let course_title = fields.required("courseTitle", text);
         let course_sub_title = fields.nullable("courseSubTitle", text);
         let description = fields.nullable("description", text);
         let currency = fields.optional_or("currency", text, Currency::default());
         let price = fields.exact_number("price", |literal| match &currency {
-            Some(currency) => price_in(currency, literal),
-            None => literal.parse().map_err(InvalidValue::of::<Price>),
+            Ok(currency) => price_in(currency, literal),
+            Err(_) => literal.parse().map_err(InvalidValue::of::<Price>),
         });
         let location = fields.nullable("location", text);
         let course_type = fields.nullable("courseType", text);
@@ -35,7 +35,7 @@ impl<S> FromFields<S> for Content {
         let contact_email = fields.nullable("contactEmail", text);
         let start_at = fields.nullable("startAt", text::<Instant>);
         let end_at = fields.nullable("endAt", text::<Instant>);
-        if let (Some(Some(start)), Some(Some(end))) = (start_at, end_at)
+        if let (Ok(Some(start)), Ok(Some(end))) = (start_at, end_at)
             && end < start
         {
             let constraint = Constraint::end_of(start);
@@ -61,7 +61,7 @@ impl<S> FromFields<S> for Content {
             contact_phone: contact_phone?,
             contact_email: contact_email?,
         };
-        Some(Self(content, details))
+        Ok(Self(content, details))
     }
 }
 

@@ -38,7 +38,7 @@ pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
 pub(crate) struct Courses {
     store: Store,
     cursors: Cursors,
-    /// That of an answer.
+    /// The most bytes of a file that answers a question.
     max_file_bytes: u64,
 }
 

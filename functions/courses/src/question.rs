@@ -9,8 +9,8 @@ use common::{
     success,
 };
 use domain::{
-    CourseId, Instant, QuestionId,
-    audit::AuditedAction,
+    CourseId, QuestionId,
+    audit::{AuditEntry, AuditedAction},
     course::CourseSummary,
     placed_question::PlacedQuestion,
     question::{Question, QuestionContent},
@@ -77,7 +77,10 @@ pub(crate) async fn change(
         if is_other_kind {
             tx.change_question_type(course);
         }
-        courses.audit(&mut tx, (&before, &former, Some(&question)), &writer.person, now).await?;
+        let audited = AuditedAction::of_question(&before, &former, Some(&question));
+        courses
+            .audit(&mut tx, &before, audited.by(&writer.person.user, random::id(now), now))
+            .await?;
         Ok::<_, ApiError>((tx, PlacedQuestion::new(question, order, courses.max_file_bytes)))
     };
     let is_fixed = |part| (part == Part::Seats).then(|| ErrorCode::QuestionTypeFixed.into());
@@ -97,7 +100,10 @@ pub(crate) async fn remove(
         let former = questions.remove(place_of(id, &questions)?);
         let mut tx = courses.store.transaction();
         tx.set_questions(&before, questions, now);
-        courses.audit(&mut tx, (&before, &former, None), &writer.person, now).await?;
+        let audited = AuditedAction::of_question(&before, &former, None);
+        courses
+            .audit(&mut tx, &before, audited.by(&writer.person.user, random::id(now), now))
+            .await?;
         Ok::<_, ApiError>((tx, ()))
     };
     courses.store.update(remove, |_| None).await?;
@@ -105,19 +111,16 @@ pub(crate) async fn remove(
 }
 
 impl Courses {
-    /// Records the change of a question of the course, or its deletion if it has no content afterwards, once somebody has
-    /// registered: they may have answered it.
+    /// Records `entry`, the change of a question of `course`, once somebody has registered: they may have answered it.
     async fn audit(
         &self,
         tx: &mut Transaction,
-        (course, before, after): (&CourseSummary, &Question, Option<&Question>),
-        person: &SignedIn,
-        now: Instant,
+        course: &CourseSummary,
+        entry: AuditEntry,
     ) -> Result<(), StoreError> {
         let is_public = course.published_at.is_some();
         if is_public && self.store.seats(course.course_id).await?.registered > 0 {
-            let audited = AuditedAction::of_question(course, before, after);
-            tx.record_audit(&audited.by(&person.user, random::id(now), now));
+            tx.record_audit(&entry);
         }
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Fields, Input, InvalidValue, Message, Now, Path, Permitted,
-    course_rights::changeable, flag, input, rights::WriteCourses, success, text,
+    ApiError, ApiResult, ErrorCode, Fields, Input, InvalidField, InvalidValue, Message, Now, Path,
+    Permitted, course_rights::changeable, flag, input, rights::WriteCourses, success, text,
 };
 use domain::{
     Constraint, CourseId, QuestionId, Unit, ValueError,
@@ -36,7 +36,7 @@ fn invalid_options(error: ValueError) -> InvalidValue {
 }
 
 /// Reads the content of a question.
-pub(crate) fn wording(fields: &mut Fields) -> Option<QuestionContent> {
+pub(crate) fn wording(fields: &mut Fields) -> Result<QuestionContent, InvalidField> {
     let language = fields.required("language", text);
     let question = fields.required("question", text);
     let question_type = fields.required("questionType", text::<QuestionType>);
@@ -44,9 +44,8 @@ pub(crate) fn wording(fields: &mut Fields) -> Option<QuestionContent> {
     let options = fields.texts("options", Some(*OPTIONS.start()), *OPTIONS.end());
     let (question_type, options) = (question_type?, options?);
     let options = check_options(question_type, options)
-        .map_err(|error| fields.reject("options", invalid_options(error)))
-        .ok();
-    Some(QuestionContent {
+        .map_err(|error| fields.reject("options", invalid_options(error)));
+    Ok(QuestionContent {
         language: language?,
         question: question?,
         question_type,

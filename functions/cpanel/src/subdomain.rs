@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, Message, Now, Permitted, Viewer, ok,
+    ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, InvalidField, Message, Now,
+    Permitted, Viewer, ok,
     rights::{ReadPanel, WritePanel},
     success, text,
 };
@@ -17,7 +18,7 @@ use domain::{
 };
 use identity::random;
 use serde::Serialize;
-use store::{CommitOutcome, within};
+use store::{CommitOutcome, with_deadline};
 
 use crate::{
     Cpanel,
@@ -49,17 +50,13 @@ pub(crate) struct CreateSubdomainRequest {
 }
 
 impl<S> FromFields<S> for CreateSubdomainRequest {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+    fn from_fields(fields: &mut Fields, _: &S) -> Result<Self, InvalidField> {
         let label = fields.required("domain", text::<Label>);
         let root = fields.required("rootdomain", text::<RootDomain>);
         let (label, root) = (label?, root?);
-        match Subdomain::new(&label, &root) {
-            Ok(subdomain) => Some(Self { label, root, subdomain }),
-            Err(error) => {
-                fields.reject("domain", error);
-                None
-            }
-        }
+        let subdomain =
+            Subdomain::new(&label, &root).map_err(|error| fields.reject("domain", error))?;
+        Ok(Self { label, root, subdomain })
     }
 }
 
@@ -107,7 +104,7 @@ impl Cpanel {
         let mut tx = self.store.transaction();
         tx.record_audit(&requested.by(actor, random::id(now), now));
         // The panel may have taken the time for retries of the request.
-        match within(AUDIT_TIME, tx.commit()).await? {
+        match with_deadline(AUDIT_TIME, tx.commit()).await? {
             CommitOutcome::Committed => Ok(()),
             CommitOutcome::ConditionFailed(_) => Err(ErrorCode::Conflict.into()),
         }

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    ActiveMember, ApiError, ApiResult, ErrorCode, Fields, FromFields, Message, Now, Once, integer,
-    text,
+    ActiveMember, ApiError, ApiResult, ErrorCode, Fields, FromFields, InvalidField, Message, Now,
+    Once, integer, text,
 };
 use domain::{
     FileId,
@@ -24,17 +24,12 @@ pub(crate) struct CreateFileRequest {
 }
 
 impl FromFields<Files> for CreateFileRequest {
-    fn from_fields(fields: &mut Fields, files: &Files) -> Option<Self> {
+    fn from_fields(fields: &mut Fields, files: &Files) -> Result<Self, InvalidField> {
         let name = fields.required("name", text);
         let content_type = fields.required("contentType", text);
         let size = fields.required("size", integer(1..=files.max_bytes));
         let visibility = fields.optional_or("visibility", text, Visibility::Private);
-        Some(Self {
-            name: name?,
-            content_type: content_type?,
-            size: size?,
-            visibility: visibility?,
-        })
+        Ok(Self { name: name?, content_type: content_type?, size: size?, visibility: visibility? })
     }
 }
 
@@ -72,10 +67,10 @@ pub(crate) async fn create(
         part => ApiError::from(part.unexpected()),
     };
     let created = key.commit(&files.store, tx, Message::FileCreated, file, now, refused).await?;
-    created.try_map(|file| {
+    Ok(created.map(|file| {
         let (key, content_type) = (upload_key(file.file_id), file.content_type.code());
         let created_at = file.created_at;
-        let upload = files.bucket.form(&key, content_type, file.size, FORM_LIFE, created_at)?;
-        Ok(CreateFileResponse { file: file.listed(), upload })
-    })
+        let upload = files.bucket.form(&key, content_type, file.size, FORM_LIFE, created_at);
+        CreateFileResponse { file: file.listed(), upload }
+    }))
 }

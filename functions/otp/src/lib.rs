@@ -9,7 +9,7 @@ use accounts::{
     Sessions,
     attempts::{self, Attempt, AttemptCounters, Failed},
 };
-use common::{ApiError, Client, ErrorCode, Fields, InvalidValue, Routes, text};
+use common::{ApiError, Client, ErrorCode, Fields, InvalidField, InvalidValue, Routes, text};
 use domain::{
     Instant, SessionId, UserId,
     code::TypedCode,
@@ -73,7 +73,7 @@ pub(crate) enum SubmittedCode {
 
 impl SubmittedCode {
     /// Reads `code`, or `recoveryCode` if there is no `code`.
-    fn read(fields: &mut Fields) -> Option<Self> {
+    fn read(fields: &mut Fields) -> Result<Self, InvalidField> {
         if fields.has("recoveryCode") && !fields.has("code") {
             return fields.required("recoveryCode", code).map(Self::Recovery);
         }

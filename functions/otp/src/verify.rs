@@ -6,8 +6,8 @@ use accounts::{
 };
 use axum::extract::{FromRequestParts, State};
 use common::{
-    ApiError, ApiResult, Client, ErrorCode, Fields, FromFields, Input, Message, Now, SignedIn,
-    Verified, success,
+    ApiError, ApiResult, Client, ErrorCode, Fields, FromFields, Input, InvalidField, Message, Now,
+    SignedIn, Verified, success,
 };
 use domain::{
     Instant,
@@ -58,15 +58,16 @@ pub(crate) struct VerifyOtpRequest {
 }
 
 impl<S> FromFields<S> for VerifyOtpRequest {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+    fn from_fields(fields: &mut Fields, _: &S) -> Result<Self, InvalidField> {
         let current = if fields.has("currentCode") {
-            fields.required("currentCode", code).map(SubmittedCode::Code)
+            fields.required("currentCode", code).map(SubmittedCode::Code).map(Some)
         } else if fields.has("code") && fields.has("recoveryCode") {
-            fields.required("recoveryCode", code).map(SubmittedCode::Recovery)
+            fields.required("recoveryCode", code).map(SubmittedCode::Recovery).map(Some)
         } else {
-            None
+            Ok(None)
         };
-        Some(Self { code: SubmittedCode::read(fields)?, current })
+        let code = SubmittedCode::read(fields);
+        Ok(Self { code: code?, current: current? })
     }
 }
 

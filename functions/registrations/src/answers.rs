@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{ApiError, ErrorCode, FieldError, Fields, InvalidValue};
+use common::{ApiError, ErrorCode, FieldError, Fields, InvalidField, InvalidValue};
 use domain::{
     QuestionId, UserId, ValueError,
     course::Language,
@@ -26,7 +26,7 @@ pub(crate) struct SubmittedAnswers {
 }
 
 /// Reads the answers of a request; none if it has no field `answers`.
-pub(crate) fn submitted_answers(fields: &mut Fields) -> Option<SubmittedAnswers> {
+pub(crate) fn submitted_answers(fields: &mut Fields) -> Result<SubmittedAnswers, InvalidField> {
     let mut submitted = SubmittedAnswers::default();
     for (name, value) in fields.literals("answers")?.unwrap_or_default() {
         match name.parse() {
@@ -38,7 +38,7 @@ pub(crate) fn submitted_answers(fields: &mut Fields) -> Option<SubmittedAnswers>
             }
         }
     }
-    Some(submitted)
+    Ok(submitted)
 }
 
 impl SubmittedAnswers {
@@ -47,8 +47,15 @@ impl SubmittedAnswers {
     }
 }
 
+/// The questions of a form in the language in which its answers are given.
+#[derive(Clone, Copy)]
+pub(crate) struct Form<'a> {
+    pub(crate) questions: &'a [Question],
+    pub(crate) language: &'a Language,
+}
+
 impl Registrations {
-    /// The `stored` answers of `owner` to `questions` with those that are `submitted`.
+    /// The `stored` answers of `owner` to `form` with those that are `submitted`.
     ///
     /// # Errors
     /// The errors of all fields `answers.<questionID>`, in the order of the form, and then `other`, that of another field; and
@@ -56,12 +63,13 @@ impl Registrations {
     pub(crate) async fn merged_answers(
         &self,
         owner: UserId,
-        (questions, language): (&[Question], &Language),
+        form: Form<'_>,
         stored: &[Answer],
         submitted: &SubmittedAnswers,
         clearing: Clearing,
         other: Option<FieldError>,
     ) -> Result<Vec<Answer>, ApiError> {
+        let Form { questions, language } = form;
         let (answers, errors) = merged(questions, language, stored, &submitted.answers, clearing);
         let mut invalid: Vec<(QuestionId, InvalidValue)> =
             errors.into_iter().map(|(id, error)| (id, invalid_answer(error))).collect();

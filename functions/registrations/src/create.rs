@@ -22,13 +22,13 @@ use domain::{
 };
 use identity::random;
 use sha2::{Digest, Sha256};
-use store::{CourseTerms, FullRegistration, SeatRule, Standing, Transaction, within};
+use store::{CourseTerms, FullRegistration, SeatRule, Standing, Transaction, with_deadline};
 use tokio::sync::OnceCell;
 
 use crate::{
     Registrations,
     access::{VisibleRegistration, reader},
-    answers::{SubmittedAnswers, submitted_answers},
+    answers::{Form, SubmittedAnswers, submitted_answers},
     moving::Move,
     view::RegistrationResponse,
 };
@@ -47,7 +47,7 @@ input! {
 }
 
 /// What decides whether the caller can register.
-struct Attempt<'a> {
+struct Applicant<'a> {
     person: &'a SignedIn,
     standing: Standing,
     course: CourseTerms,
@@ -67,23 +67,23 @@ pub(crate) async fn create(
 ) -> ApiResult<RegistrationResponse> {
     let number = OnceCell::new();
     let register = || async {
-        let attempt = registrations.attempt(id, &person).await?;
-        let own = attempt.standing.own.clone();
+        let applicant = registrations.applicant(id, &person).await?;
+        let own = applicant.standing.own.clone();
         if let Some(full) = own.filter(|own| own.registration.card.state.is_active()) {
             let tx = registrations.store.transaction();
-            return Ok((tx, (Message::AlreadyRegistered, attempt.visible_registration(full))));
+            return Ok((tx, (Message::AlreadyRegistered, applicant.visible_registration(full))));
         }
-        let (language, answers) = registrations.checked(&request, &attempt).await?;
-        let state = registrations.place(&attempt, now).await?;
+        let (language, answers) = registrations.check_form(&request, &applicant).await?;
+        let state = registrations.decide_state(&applicant, now).await?;
         let number = *number.get_or_try_init(|| registrations.store.next_number(id)).await?;
         let ticket = Ticket::new(random::bytes());
         let full =
-            attempt.registration(Admission { number, state, ticket }, language, answers, now);
-        let tx = registrations.registered(&attempt, &full, now)?;
-        Ok::<_, ApiError>((tx, (message(state), attempt.visible_registration(full))))
+            applicant.registration(Admission { number, state, ticket }, language, answers, now);
+        let tx = registrations.transaction(&applicant, &full, now)?;
+        Ok::<_, ApiError>((tx, (message(state), applicant.visible_registration(full))))
     };
-    let registered = registrations.store.update(register, |_| None);
-    let (message, found) = within(RUSH_TIME, registered).await?;
+    let stored = registrations.store.update(register, |_| None);
+    let (message, found) = with_deadline(RUSH_TIME, stored).await?;
     success(message, registrations.response(found, now).await?)
 }
 
@@ -101,30 +101,30 @@ impl Registrations {
     ///
     /// # Errors
     /// `COURSE_NOT_FOUND_MESSAGE`, or `REGISTRATION_AUDIENCE_MESSAGE`.
-    async fn attempt<'a>(
+    async fn applicant<'a>(
         &self,
         id: CourseId,
         person: &'a SignedIn,
-    ) -> Result<Attempt<'a>, ApiError> {
+    ) -> Result<Applicant<'a>, ApiError> {
         let standing = self.store.standing(id, &person.user).await?;
         let mut full = self.store.full_course(id).await?.ok_or(ErrorCode::CourseNotFound)?;
         full.course = visible(Some(full.course), person)?;
         let (course, questions) = full.into_terms();
         require_audience(&course.course.summary, &course.settings, person)?;
         let is_open = self.is_open(course.course.summary.committee_id, person).await?;
-        Ok(Attempt { person, standing, course, questions, is_open })
+        Ok(Applicant { person, standing, course, questions, is_open })
     }
 
     /// The language and the answers of the form, if the request is complete.
     ///
     /// # Errors
     /// Those of all fields.
-    async fn checked(
+    async fn check_form(
         &self,
         request: &RegisterRequest,
-        attempt: &Attempt<'_>,
+        applicant: &Applicant<'_>,
     ) -> Result<(Language, Vec<Answer>), ApiError> {
-        let Attempt { course, questions, person, .. } = attempt;
+        let Applicant { course, questions, person, .. } = applicant;
         let wanted = request.language.as_ref();
         let language = form_language(questions, wanted, &course.course.summary.language);
         let is_missing = course.settings.consent_text.is_some() && !request.consent;
@@ -141,7 +141,7 @@ impl Registrations {
             }
         };
         let (owner, submitted) = (person.user.user_id, &request.answers);
-        let form = (questions.as_slice(), &language);
+        let form = Form { questions, language: &language };
         let answers =
             self.merged_answers(owner, form, &[], submitted, Clearing::Never, consent).await?;
         Ok((language, answers))
@@ -151,12 +151,12 @@ impl Registrations {
     ///
     /// # Errors
     /// The first reason why there is none.
-    async fn place(
+    async fn decide_state(
         &self,
-        attempt: &Attempt<'_>,
+        applicant: &Applicant<'_>,
         now: Instant,
     ) -> Result<RegistrationState, ApiError> {
-        let Attempt { standing, course, is_open, person, .. } = attempt;
+        let Applicant { standing, course, is_open, person, .. } = applicant;
         let (summary, settings) = (&course.course.summary, &course.settings);
         let code = match settings.status(summary, &standing.seats, *is_open, now) {
             Status::Cancelled => Some(ErrorCode::CourseCancelled),
@@ -190,13 +190,13 @@ impl Registrations {
     }
 
     /// The transaction that stores the registration `full`.
-    fn registered(
+    fn transaction(
         &self,
-        attempt: &Attempt<'_>,
+        applicant: &Applicant<'_>,
         full: &FullRegistration,
         now: Instant,
     ) -> Result<Transaction, ApiError> {
-        let Attempt { standing, course, person, .. } = attempt;
+        let Applicant { standing, course, person, .. } = applicant;
         let before = standing.own.as_ref();
         let list_limit = course.settings.list_limit(&course.course.summary, now);
         let change = Move {
@@ -216,7 +216,7 @@ impl Registrations {
     }
 }
 
-impl Attempt<'_> {
+impl Applicant<'_> {
     fn registration(
         &self,
         admission: Admission,

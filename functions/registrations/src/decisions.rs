@@ -4,7 +4,7 @@ use std::{str::FromStr, time::Duration};
 
 use axum::extract::State;
 use common::{
-    ApiResult, ErrorCode, Fields, Input, InvalidValue, Message, Now, Path, Permitted,
+    ApiResult, ErrorCode, Fields, Input, InvalidField, InvalidValue, Message, Now, Path, Permitted,
     course_rights::writable, input, integer, rights::WriteCourses, success, text,
 };
 use domain::{
@@ -47,12 +47,12 @@ pub(crate) fn id<T: FromStr<Err = ValueError> + Constrained>(
     }
 }
 
-fn decision(fields: &mut Fields) -> Option<Decision> {
+fn decision(fields: &mut Fields) -> Result<Decision, InvalidField> {
     let user_id = fields.required("userID", id);
     let verdict = fields.required("decision", text);
     let reason = fields.nullable("reason", text);
     let version = fields.optional("version", integer(0..=u64::MAX));
-    Some(Decision { user_id: user_id?, verdict: verdict?, reason: reason?, version: version? })
+    Ok(Decision { user_id: user_id?, verdict: verdict?, reason: reason?, version: version? })
 }
 
 /// What became of each decision, in the order of the request.
@@ -65,7 +65,7 @@ pub(crate) struct DecisionsResponse {
 struct DecisionResult {
     #[serde(rename = "userID")]
     user_id: UserId,
-    /// That of the registration now; `None` without one.
+    /// The state of the registration now; `None` without one.
     state: Option<RegistrationState>,
     /// Why the decision was refused.
     #[serde(rename = "RESPONSE_CODE")]

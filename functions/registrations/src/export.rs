@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Fields, Input, Message, Now, Path, Permitted,
+    ApiError, ApiResult, ErrorCode, Fields, Input, InvalidField, Message, Now, Path, Permitted,
     course_rights::writable, input, rights::WriteCourses, success, text,
 };
 use domain::{
@@ -33,7 +33,7 @@ use serde_json::Value;
 use storage::EXPORT_TIME;
 use store::{
     Counter, FullCourse, FullRegistration, RegistrationOrder, ReserveOutcome, StoreError,
-    all_pages, in_time,
+    all_pages, with_time_limit,
 };
 
 use self::{
@@ -55,20 +55,20 @@ const AT_ONCE: usize = 8;
 input! {
     pub(crate) struct ExportRequest: 262_144 {
         content: ExportContent = optional_or("content", text, ExportContent::Registrations),
-        /// Those of the registrations.
+        /// The states of the registrations in the list.
         states: Vec<RegistrationState> = group(states),
         language: HeadingLanguage = optional_or("language", text, HeadingLanguage::French),
     }
 }
 
 /// The states in `states`, or else the active ones.
-fn states(fields: &mut Fields) -> Option<Vec<RegistrationState>> {
+fn states(fields: &mut Fields) -> Result<Vec<RegistrationState>, InvalidField> {
     let submitted = fields.texts("states", None, RegistrationState::ALL.len())?;
     let submitted: Vec<RegistrationState> = submitted.unwrap_or_default();
     let is_wanted = |state: &RegistrationState| {
         if submitted.is_empty() { state.is_active() } else { submitted.contains(state) }
     };
-    Some(RegistrationState::ALL.into_iter().filter(is_wanted).collect())
+    Ok(RegistrationState::ALL.into_iter().filter(is_wanted).collect())
 }
 
 #[derive(Serialize)]
@@ -116,7 +116,7 @@ pub(crate) async fn export(
             ExportContent::Sheet => registrations.signatures(&course, language, now).await,
         }
     };
-    let (rows, file) = in_time(EXPORT_TIME, written).await?;
+    let (rows, file) = with_time_limit(EXPORT_TIME, written).await?;
     let bytes = file.len();
     let (title, day) = (&course.course.summary.course_title, registrations.zone.local(now).date());
     let content = match content {
@@ -124,8 +124,7 @@ pub(crate) async fn export(
         ExportContent::Sheet => SIGNATURES,
     };
     let file_name = file_name(title.as_str(), content.written_in(language), day);
-    let named = (&*file_name, KIND);
-    let stored = registrations.bucket.export(random::id(now), named, file.into(), now);
+    let stored = registrations.bucket.export(random::id(now), &file_name, KIND, file.into(), now);
     let (url, expires_at) = stored.await?;
     // The response contains the link, so the entry is written before it.
     let values = values([("rows", rows.into())]);
@@ -145,14 +144,14 @@ struct Columns<'a> {
     /// Names by id.
     committees: HashMap<CommitteeId, String>,
     sessions: &'a CourseSessions,
-    /// Those of the course, then deleted ones.
+    /// The questions of the course, then deleted ones.
     questions: Vec<QuestionId>,
 }
 
 /// Registrations that are read at once.
 struct Batch {
     registrations: Vec<FullRegistration>,
-    /// That of each registration.
+    /// The certificate of each registration.
     certificates: Vec<Option<Certificate>>,
     /// The files in the answers that are ready.
     files: HashMap<FileId, File>,
@@ -349,7 +348,7 @@ impl Columns<'_> {
         ];
         let answer = move |id: &QuestionId| {
             let answer = answers.iter().find(|answer| answer.question_id == *id);
-            answer.map_or(Cell::Empty, |answer| self.cell(answer, (owner, files)))
+            answer.map_or(Cell::Empty, |answer| self.cell(answer, owner, files))
         };
         let of_sessions =
             sessions::cells(self.sessions, &attendance.marks, certificate, self.language);
@@ -360,7 +359,7 @@ impl Columns<'_> {
         Cell::Text(word.written_in(self.language).to_owned())
     }
 
-    fn cell(&self, answer: &Answer, (owner, files): (UserId, &HashMap<FileId, File>)) -> Cell {
+    fn cell(&self, answer: &Answer, owner: UserId, files: &HashMap<FileId, File>) -> Cell {
         let value: Value = serde_json::from_str(answer.value.get()).unwrap_or_default();
         match (answer.question_type, &value) {
             (QuestionType::File, _) => {

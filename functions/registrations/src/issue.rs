@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, FieldError, Fields, Input, Message, Now, Path, Permitted,
-    course_rights::issuable, flag, input, rights::PublishCourses, success,
+    ApiError, ApiResult, ErrorCode, FieldError, Fields, Input, InvalidField, Message, Now, Path,
+    Permitted, course_rights::issuable, flag, input, rights::PublishCourses, success,
 };
 use domain::{
     CourseId, Instant, UserId,
@@ -23,7 +23,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use identity::random;
 use serde::Serialize;
 use storage::EXPORT_TIME;
-use store::{Attendee, CourseTerms, in_time};
+use store::{Attendee, CourseTerms, with_time_limit};
 
 use crate::Registrations;
 
@@ -50,19 +50,19 @@ struct Named {
     overrides: bool,
 }
 
-fn named(fields: &mut Fields) -> Option<Named> {
+fn named(fields: &mut Fields) -> Result<Named, InvalidField> {
     let users = users(fields);
     let overrides = fields.optional_or("override", flag, false);
-    if let (Some(None), Some(true)) = (&users, overrides) {
+    if let (Ok(None), Ok(true)) = (&users, overrides) {
         fields.reject("override", ErrorCode::FieldValue);
     }
-    Some(Named { users: users?, overrides: overrides? })
+    Ok(Named { users: users?, overrides: overrides? })
 }
 
-fn users(fields: &mut Fields) -> Option<Option<Vec<UserId>>> {
+fn users(fields: &mut Fields) -> Result<Option<Vec<UserId>>, InvalidField> {
     const FIELD: &str = "userIDs";
     let Some(users) = fields.texts(FIELD, Some(1), MAX_ISSUED)? else {
-        return Some(None);
+        return Ok(None);
     };
     let mut different = BTreeSet::new();
     let repeated = users.iter().position(|user: &UserId| !different.insert(*user));
@@ -71,7 +71,7 @@ fn users(fields: &mut Fields) -> Option<Option<Vec<UserId>>> {
     } else if let Some(place) = repeated {
         fields.reject(&format!("{FIELD}[{place}]"), ErrorCode::FieldValue);
     }
-    Some(Some(users))
+    Ok(Some(users))
 }
 
 #[derive(Serialize)]
@@ -103,7 +103,7 @@ struct ResultView {
     /// Why it was refused.
     #[serde(rename = "RESPONSE_CODE")]
     refusal: Option<&'static str>,
-    /// Those of the name that cannot be printed.
+    /// The characters of the name that cannot be printed.
     characters: Option<Vec<char>>,
 }
 
@@ -165,7 +165,7 @@ pub(crate) async fn issue(
     call.require_printable()?;
     success(
         Message::CertificatesIssued,
-        in_time(EXPORT_TIME, call.results(&request, &publisher.person.user)).await?,
+        with_time_limit(EXPORT_TIME, call.results(&request, &publisher.person.user)).await?,
     )
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct Registrations {
     outbox: OutboxSealer,
     /// Most active registrations of one person.
     max_active: u64,
-    /// That of the times in exports, and of the days of sessions.
+    /// The time zone of the times in exports, and of the days of sessions.
     zone: Zone,
     /// How long after the end of a course attendance can be marked.
     attendance_time: Duration,

@@ -148,7 +148,7 @@ impl Registrations {
         let files = found.values().flat_map(|full| &full.answers).filter_map(Answer::file);
         let files = self.store.ready_files(files).await?;
         let view = |card: &RegistrationCard| {
-            // That of the list, which `state` and the order are about.
+            // The card of the list, by which `state` selected it and which the order is about.
             let FullRegistration { answers, user, .. } = found.remove(&card.user_id)?;
             let answers = AnswerView::all(card, answers, &questions, &files);
             let mut card = CardView::new(card.clone(), &user, &course.required, &files);

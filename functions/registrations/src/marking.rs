@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
 use common::{
-    ActiveMember, ApiError, ApiResult, ErrorCode, FieldError, Fields, Input, InvalidValue, Message,
-    Now, Path, input, integer, success, text,
+    ActiveMember, ApiError, ApiResult, ErrorCode, FieldError, Fields, Input, InvalidField,
+    InvalidValue, Message, Now, Path, input, integer, success, text,
 };
 use domain::{
     Constraint, CourseId, CourseSessionId, Instant, Line, UserId, ValueError,
@@ -52,22 +52,21 @@ struct SubmittedMark {
     version: u64,
 }
 
-fn submitted_mark(fields: &mut Fields) -> Option<SubmittedMark> {
+fn submitted_mark(fields: &mut Fields) -> Result<SubmittedMark, InvalidField> {
     let is_scan = fields.has("ticket");
     let user_id = fields.required("userID", id);
     let session_id = fields.required("sessionID", id);
     let status = fields.required("status", status);
     let ticket = fields.optional("ticket", ticket);
-    let (mut at, mut version, mut minutes, mut note) =
-        (Some(None), Some(0), Some(None), Some(None));
+    let (mut at, mut version, mut minutes, mut note) = (Ok(None), Ok(0), Ok(None), Ok(None));
     if is_scan {
         at = present(fields, "at", text).map(Some);
         for field in ["version", "minutes", "note"] {
-            if fields.raw(field).flatten().is_some_and(|value| !value.is_null()) {
+            if fields.raw(field)?.is_some_and(|value| !value.is_null()) {
                 fields.reject(field, ErrorCode::FieldValue);
             }
         }
-        if status.flatten() != Some(AttendanceStatus::Present) && status.is_some() {
+        if status.is_ok_and(|status| status != Some(AttendanceStatus::Present)) {
             let constraint = Constraint::allowed([AttendanceStatus::Present.code()]);
             fields.reject("status", InvalidValue { code: ErrorCode::FieldValue, constraint });
         }
@@ -75,11 +74,11 @@ fn submitted_mark(fields: &mut Fields) -> Option<SubmittedMark> {
         version = present(fields, "version", integer(0..=u64::MAX));
         minutes = fields.nullable("minutes", integer(1..=MAX_MINUTES));
         note = fields.nullable("note", text::<Line<200>>);
-        if minutes.flatten().is_some() && status.flatten() != Some(AttendanceStatus::Present) {
+        if matches!(minutes, Ok(Some(_))) && status != Ok(Some(AttendanceStatus::Present)) {
             fields.reject("minutes", ErrorCode::FieldValue);
         }
     }
-    Some(SubmittedMark {
+    Ok(SubmittedMark {
         user_id: user_id?,
         session_id: session_id?,
         scan: ticket?.zip(at?),
@@ -93,8 +92,11 @@ fn present<T>(
     fields: &mut Fields,
     name: &str,
     read: impl FnOnce(Value) -> Result<T, InvalidValue>,
-) -> Option<T> {
-    if fields.has(name) { fields.optional(name, read)? } else { fields.required(name, read) }
+) -> Result<T, InvalidField> {
+    if !fields.has(name) {
+        return fields.required(name, read);
+    }
+    fields.optional(name, read)?.ok_or_else(|| fields.reject(name, ErrorCode::FieldRequired))
 }
 
 /// The minutes of the longest session.
@@ -130,7 +132,7 @@ struct MarkedView {
     #[serde(rename = "sessionID")]
     session_id: CourseSessionId,
     result: MarkResult,
-    /// That of the registration; `None` without one.
+    /// The state of the registration; `None` without one.
     state: Option<RegistrationState>,
     /// As it is stored then.
     mark: Option<MarkView>,
@@ -290,8 +292,8 @@ impl<'a> Call<'a> {
             }
             Ok((after, results))
         };
-        let ids = (self.terms.course.summary.course_id, user_id);
-        self.registrations.store.update_marks(ids, attendee, decide).await
+        let course = self.terms.course.summary.course_id;
+        self.registrations.store.update_marks(course, user_id, attendee, decide).await
     }
 
     /// The marks of `attendee` after `marks`, if they change, and what becomes of each.

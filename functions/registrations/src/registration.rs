@@ -18,7 +18,7 @@ use store::FullRegistration;
 use crate::{
     Registrations,
     access::VisibleRegistration,
-    answers::{SubmittedAnswers, submitted_answers},
+    answers::{Form, SubmittedAnswers, submitted_answers},
     view::RegistrationResponse,
 };
 
@@ -26,7 +26,7 @@ input! {
     /// All answers fit also when each letter is escaped.
     pub(crate) struct UpdateRegistrationRequest: 262_144 {
         answers: SubmittedAnswers = group(submitted_answers),
-        /// That of the questions, while there are no answers.
+        /// The language of the questions that are answered; it can be changed while there are no answers.
         language: Option<Language> = optional("language", text),
         /// Read by [`note`](Self::note), because only writers of the course may set it.
         note: Option<Value> = raw("note"),
@@ -130,7 +130,7 @@ impl Registrations {
         });
         let clearing =
             if card.state.is_active() && !is_committee { Clearing::Absent } else { Clearing::Any };
-        let form = (questions, &language);
+        let form = Form { questions, language: &language };
         let answers =
             self.merged_answers(card.user_id, form, stored, submitted, clearing, invalid).await?;
         if !card.state.is_active() {

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, FieldError, Fields, Input, InvalidValue, Message, Now, Path,
-    Permitted, course_rights::changeable, flag, input, integer, rights::WriteCourses, success,
-    text,
+    ApiError, ApiResult, ErrorCode, FieldError, Fields, Input, InvalidField, InvalidValue, Message,
+    Now, Path, Permitted, course_rights::changeable, flag, input, integer, rights::WriteCourses,
+    success, text,
 };
 use domain::{
     Constraint, CourseId, CourseSessionId, Hint, Instant, UserId,
     attendance::{CourseSession, CourseSessionView, CourseSessions, MAX_MARKERS, MAX_SESSIONS},
-    audit::AuditedAction,
+    audit::{AuditedAction, PlannedSessions},
     course::{Course, CourseSummary},
     user::User,
 };
@@ -34,26 +34,26 @@ input! {
     }
 }
 
-fn submitted_sessions(fields: &mut Fields) -> Option<Vec<CourseSession>> {
+fn submitted_sessions(fields: &mut Fields) -> Result<Vec<CourseSession>, InvalidField> {
     let sessions = fields.any_objects("sessions", MAX_SESSIONS, submitted_session)?;
     let mut named = BTreeSet::new();
     let repeated = sessions.iter().position(|session| {
         session.session_id != CourseSessionId::NONE && !named.insert(session.session_id)
     });
     if let Some(place) = repeated {
-        fields.reject(&format!("sessions[{place}].sessionID"), ErrorCode::FieldValue);
-        return None;
+        let field = format!("sessions[{place}].sessionID");
+        return Err(fields.reject(&field, ErrorCode::FieldValue));
     }
     if let Err(place) = CourseSessions::new(sessions.clone()) {
-        fields.reject(&format!("sessions[{place}].startAt"), ErrorCode::SessionsOverlap);
-        return None;
+        let field = format!("sessions[{place}].startAt");
+        return Err(fields.reject(&field, ErrorCode::SessionsOverlap));
     }
-    Some(sessions)
+    Ok(sessions)
 }
 
-fn submitted_session(fields: &mut Fields) -> Option<CourseSession> {
+fn submitted_session(fields: &mut Fields) -> Result<CourseSession, InvalidField> {
     let session_id = fields.nullable("sessionID", text);
-    if session_id == Some(Some(CourseSessionId::NONE)) {
+    if session_id == Ok(Some(CourseSessionId::NONE)) {
         fields.reject("sessionID", ErrorCode::SessionNotFound);
     }
     let title = fields.nullable("title", text);
@@ -62,7 +62,7 @@ fn submitted_session(fields: &mut Fields) -> Option<CourseSession> {
     let location = fields.nullable("location", text);
     let trainers = fields.texts("trainers", None, CourseSession::MAX_TRAINERS);
     let cancelled = fields.optional_or("cancelled", flag, false);
-    if let (Some(start), Some(end)) = (start_at, end_at) {
+    if let (Ok(start), Ok(end)) = (start_at, end_at) {
         let (earliest, latest) =
             (start.after(CourseSession::SHORTEST), start.after(CourseSession::LONGEST));
         if !(earliest..=latest).contains(&end) {
@@ -75,7 +75,7 @@ fn submitted_session(fields: &mut Fields) -> Option<CourseSession> {
             fields.reject("endAt", InvalidValue { code: ErrorCode::FieldValue, constraint });
         }
     }
-    Some(CourseSession {
+    Ok(CourseSession {
         session_id: session_id?.unwrap_or(CourseSessionId::NONE),
         title: title?,
         start_at: start_at?,
@@ -121,8 +121,9 @@ pub(crate) async fn replace(
         let mut tx = registrations.store.transaction();
         tx.set_sessions(summary, &after.course, stored, sessions, &markers);
         tx.reschedule(summary, &before.schedule(), &after.schedule(), now);
-        let was = (&stored.sessions, stored.markers.as_slice());
-        let audited = AuditedAction::of_sessions(summary, was, (sessions, &markers));
+        let was = PlannedSessions::new(&stored.sessions, &stored.markers);
+        let is = PlannedSessions::new(sessions, &markers);
+        let audited = AuditedAction::of_sessions(summary, &was, &is);
         tx.record_audit(&audited.by(actor, random::id(now), now));
         let version = after.course.summary.version;
         let sessions = after.sessions.sessions.into_iter().map(CourseSessionView::from).collect();

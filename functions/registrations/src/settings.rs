@@ -2,8 +2,9 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, FieldError, Fields, Input, InvalidValue, Message, Now, Path,
-    Permitted, course_rights::changeable, input, integer, rights::WriteCourses, success, text,
+    ApiError, ApiResult, ErrorCode, FieldError, Fields, Input, InvalidField, InvalidValue, Message,
+    Now, Path, Permitted, course_rights::changeable, input, integer, rights::WriteCourses, success,
+    text,
 };
 use domain::{
     Constraint, CourseId, Instant, Patch,
@@ -29,7 +30,7 @@ input! {
     }
 }
 
-fn read(fields: &mut Fields) -> Option<RegistrationSettings> {
+fn read(fields: &mut Fields) -> Result<RegistrationSettings, InvalidField> {
     let mode = fields.optional_or("mode", text, Mode::None);
     let capacity = fields.nullable("capacity", integer(0..=RegistrationSettings::MAX_CAPACITY));
     let waitlist_limit = fields.optional_or("waitlistLimit", integer(0..=MAX_WAITING), 0);
@@ -40,17 +41,17 @@ fn read(fields: &mut Fields) -> Option<RegistrationSettings> {
     let consent_text = fields.nullable("consentText", text);
     let join_info = fields.nullable("joinInfo", text);
     let reminder_hours = match fields.patch("reminderHours", integer(0..=MAX_REMINDER_HOURS)) {
-        Some(Patch::Absent) => Some(RegistrationSettings::default().reminder_hours),
+        Ok(Patch::Absent) => Ok(RegistrationSettings::default().reminder_hours),
         submitted => submitted.map(Patch::value),
     };
     let certificate = fields.object("certificate", certificate);
-    if let (Some(Some(opens)), Some(Some(closes))) = (opens_at, closes_at)
+    if let (Ok(Some(opens)), Ok(Some(closes))) = (opens_at, closes_at)
         && closes < opens
     {
         let constraint = Constraint::end_of(opens);
         fields.reject("closesAt", InvalidValue { code: ErrorCode::FieldValue, constraint });
     }
-    Some(RegistrationSettings {
+    Ok(RegistrationSettings {
         mode: mode?,
         capacity: capacity?,
         waitlist_limit: waitlist_limit?,
@@ -66,7 +67,7 @@ fn read(fields: &mut Fields) -> Option<RegistrationSettings> {
     })
 }
 
-fn certificate(fields: &mut Fields) -> Option<CertificateRules> {
+fn certificate(fields: &mut Fields) -> Result<CertificateRules, InvalidField> {
     let kind = fields.required("kind", text);
     let minimum_percent =
         fields.optional_or("minimumPercent", integer(1..=100), CertificateRules::MINIMUM_PERCENT);
@@ -74,7 +75,7 @@ fn certificate(fields: &mut Fields) -> Option<CertificateRules> {
     let signed_by = fields.nullable("signedBy", text);
     let signed_as = fields.nullable("signedAs", text);
     let valid_months = fields.nullable("validMonths", integer(1..=CertificateRules::MAX_MONTHS));
-    Some(CertificateRules {
+    Ok(CertificateRules {
         kind: kind?,
         minimum_percent: minimum_percent?,
         text: certificate_text?,

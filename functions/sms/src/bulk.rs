@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Fields, FromFields, Message, Now, Once, Permitted, flag,
-    rights::SendBulkSms, success, text,
+    ApiError, ApiResult, ErrorCode, Fields, FromFields, InvalidField, Message, Now, Once,
+    Permitted, flag, rights::SendBulkSms, success, text,
 };
 use domain::{
     BatchId, Instant,
@@ -43,13 +43,13 @@ pub(crate) struct SendBulkRequest {
 impl FromFields<Messages> for SendBulkRequest {
     const MAX_BYTES: usize = 2_000_000;
 
-    fn from_fields(fields: &mut Fields, messages: &Messages) -> Option<Self> {
+    fn from_fields(fields: &mut Fields, messages: &Messages) -> Result<Self, InvalidField> {
         let recipients =
             fields.objects_or_texts("recipients", MAX_RECIPIENTS, Some("to"), RecipientInput::of);
         let message = fields.nullable("message", text);
         let options = SendOptions::of(fields, messages);
         let dry_run = fields.optional_or("dryRun", flag, false);
-        Some(Self {
+        Ok(Self {
             recipients: recipients?,
             message: message?,
             options: options?,

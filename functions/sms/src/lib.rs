@@ -13,7 +13,7 @@ mod rights;
 mod show;
 mod single;
 
-use common::{Cursors, ErrorCode, Fields, InvalidValue, Routes, text};
+use common::{Cursors, ErrorCode, Fields, InvalidField, InvalidValue, Routes, text};
 use domain::{
     Constraint, CountryCodes, Instant,
     sms::{SenderId, Sending, Type},
@@ -79,7 +79,7 @@ pub(crate) struct SendOptions {
 }
 
 impl SendOptions {
-    fn of(fields: &mut Fields, messages: &Messages) -> Option<Self> {
+    fn of(fields: &mut Fields, messages: &Messages) -> Result<Self, InvalidField> {
         let r#type = fields.optional_or("type", text, Type::Transactional);
         let sender_id = fields.nullable("senderId", |value| {
             let name: SenderId = text(value)?;
@@ -94,7 +94,7 @@ impl SendOptions {
                 })
             }
         });
-        Some(Self { r#type: r#type?, sender_id: sender_id? })
+        Ok(Self { r#type: r#type?, sender_id: sender_id? })
     }
 
     fn into_sending(self, sender: &User, now: Instant) -> Sending {

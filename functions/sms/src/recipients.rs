@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use common::{ErrorCode, Fields, InvalidValue, text};
+use common::{ErrorCode, Fields, InvalidField, InvalidValue, text};
 use domain::{
     BatchId, E164, Language, Line, SmsId, ValueError,
     batch::Entry,
@@ -31,12 +31,12 @@ pub(crate) struct RecipientInput {
 impl RecipientInput {
     /// Reads a recipient. A field of the wrong type makes the request invalid; an invalid number or text only makes
     /// the recipient `REJECTED`.
-    pub(crate) fn of(fields: &mut Fields) -> Option<Self> {
+    pub(crate) fn of(fields: &mut Fields) -> Result<Self, InvalidField> {
         let to = fields.nullable("to", any_text);
         let message = fields.nullable("message", any_text);
         let variables = fields.nullable("variables", texts_by_name);
         let client_ref = fields.nullable("clientRef", text);
-        Some(Self {
+        Ok(Self {
             to: to?.unwrap_or_default(),
             message: message?,
             variables: variables?.unwrap_or_default(),

@@ -2,8 +2,8 @@
 
 use axum::extract::FromRequestParts;
 use common::{
-    ApiError, ErrorCode, Fields, Filtered, FromFields, Query, RequestedCommittee, SignedIn,
-    Verified, Viewer, choice, rights::ManageSms,
+    ApiError, ErrorCode, Fields, Filtered, FromFields, InvalidField, Query, RequestedCommittee,
+    SignedIn, Verified, Viewer, choice, rights::ManageSms,
 };
 use domain::{
     CommitteeId, Instant,
@@ -29,7 +29,7 @@ pub(crate) fn may_see(caller: &SignedIn, sending: &Sending, now: Instant) -> boo
 struct ValidScope;
 
 impl<S> FromFields<S> for ValidScope {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+    fn from_fields(fields: &mut Fields, _: &S) -> Result<Self, InvalidField> {
         fields.optional_or("scope", choice, Scope::Own).map(|_| Self)
     }
 }

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Fields, FromFields, InvalidValue, Message, Now, Once,
-    Permitted, phone, rights::SendSms, text,
+    ApiError, ApiResult, ErrorCode, Fields, FromFields, InvalidField, InvalidValue, Message, Now,
+    Once, Permitted, phone, rights::SendSms, text,
 };
 use domain::{
     E164, Instant, Line, SmsId, ValueError,
@@ -22,33 +22,31 @@ pub(crate) struct SendSmsRequest {
 }
 
 impl FromFields<Messages> for SendSmsRequest {
-    fn from_fields(fields: &mut Fields, messages: &Messages) -> Option<Self> {
+    fn from_fields(fields: &mut Fields, messages: &Messages) -> Result<Self, InvalidField> {
         let to = number(fields, messages);
         let message = fields.required("message", text);
         let options = SendOptions::of(fields, messages);
         let client_ref = fields.nullable("clientRef", text::<Line<64>>);
         let recipient = Recipient { to: to?, client_ref: client_ref? };
-        Some(Self { recipient, message: message?, options: options? })
+        Ok(Self { recipient, message: message?, options: options? })
     }
 }
 
 /// The number: from `to`, or from `phoneCode` and `phone`. If both forms are given, they must be equal.
-fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
+fn number(fields: &mut Fields, messages: &Messages) -> Result<E164, InvalidField> {
     let parts =
         phone(fields)?.map(|parts| E164::from(&parts)).filter(|number| number.as_str() != "+");
     let whole = fields.has("to").then(|| fields.required("to", text::<E164>));
     let (field, number) = match (whole, parts) {
         (None, None) => {
-            fields.reject("to", InvalidValue::of::<E164>(ValueError::Required));
-            return None;
+            return Err(fields.reject("to", InvalidValue::of::<E164>(ValueError::Required)));
         }
         (None, Some(number)) => ("phone", number),
         (Some(number), None) => ("to", number?),
-        (Some(number), Some(other)) if number.as_ref() == Some(&other) => ("to", other),
+        (Some(number), Some(other)) if number.as_ref() == Ok(&other) => ("to", other),
         (Some(number), Some(_)) => {
             number?;
-            fields.reject("to", ValueError::Value);
-            return None;
+            return Err(fields.reject("to", ValueError::Value));
         }
     };
     let invalid = |error| match field {
@@ -58,9 +56,8 @@ fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
     messages
         .country_codes
         .mobile(number.as_str())
-        .map_err(|error| fields.reject(field, invalid(error)))
-        .ok()
         .map(|mobile| mobile.number)
+        .map_err(|error| fields.reject(field, invalid(error)))
 }
 
 #[derive(Serialize, Deserialize)]

@@ -10,7 +10,9 @@ mod user_status;
 use std::time::Duration;
 
 use accounts::{Codes, Registration};
-use common::{ApiError, Cursors, ErrorCode, FieldError, Fields, InvalidValue, Routes, secret};
+use common::{
+    ApiError, Cursors, ErrorCode, FieldError, Fields, InvalidField, InvalidValue, Routes, secret,
+};
 use domain::{
     Constraint, UserId, ValueError, limits, password::Owner, permissions::Right, user::User,
 };
@@ -163,12 +165,12 @@ pub(crate) struct NewPassword {
 }
 
 impl NewPassword {
-    fn read(fields: &mut Fields) -> Option<Self> {
+    fn read(fields: &mut Fields) -> Result<Self, InvalidField> {
         // The shortest length depends on the account.
         let length = Constraint { min: None, ..Constraint::password(0) };
         let password = fields.required("newPassword", new_password(length));
         let confirmation = fields.required("confirmPassword", secret);
-        Some(Self { password: password?, confirmation: confirmation? })
+        Ok(Self { password: password?, confirmation: confirmation? })
     }
 }
 

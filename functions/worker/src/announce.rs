@@ -11,7 +11,7 @@ use domain::{
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 use runtime::Error;
-use store::{CourseTerms, RegistrationOrder, within};
+use store::{CourseTerms, RegistrationOrder, with_deadline};
 use tokio::time::Instant as Monotonic;
 
 use crate::{Services, Worker};
@@ -25,7 +25,7 @@ impl Worker {
     /// Makes the announcements of the course `id` that are due, and those to come due in their time.
     pub(crate) async fn announce(&self, id: CourseId) -> Result<(), Error> {
         let ends = Monotonic::now() + RUN;
-        within(RUN, self.announce_until(id, ends)).await
+        with_deadline(RUN, self.announce_until(id, ends)).await
     }
 
     async fn announce_until(&self, id: CourseId, ends: Monotonic) -> Result<(), Error> {

@@ -46,7 +46,7 @@ struct Services {
     bucket: Bucket,
     outbox: OutboxSealer,
     retention: Retention,
-    /// That of the days of sessions.
+    /// The time zone of the days of sessions.
     zone: Zone,
     clock: Clock,
 }

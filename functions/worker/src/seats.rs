@@ -14,7 +14,7 @@ use domain::{
     user::User,
 };
 use runtime::Error;
-use store::{CommitOutcome, CourseTerms, SeatRule, StoreError, within};
+use store::{CommitOutcome, CourseTerms, SeatRule, StoreError, with_deadline};
 use tokio::time::Instant as Monotonic;
 
 use crate::{Services, Worker};
@@ -39,10 +39,12 @@ struct Course {
 
 /// What is left of some work.
 enum Left {
-    /// More, if it is still due when the course is read again. A deletion goes on from here.
-    More(Option<Cleanup>),
+    /// More, if it is still due when the course is read again.
+    ReadAgain,
+    /// A deletion, which goes on from here.
+    Deletion(Cleanup),
     /// Nothing until then, or until something changes.
-    NothingUntil(Option<Instant>),
+    Until(Option<Instant>),
 }
 
 /// A registration that moves to another state.
@@ -56,7 +58,7 @@ impl Worker {
     /// Does the work on the registrations for the course `id`, and makes its seats due when there is more.
     pub(crate) async fn process_seats(&self, id: CourseId) -> Result<(), Error> {
         let ends = Monotonic::now() + RUN;
-        within(RUN, self.process_seats_until(id, ends)).await
+        with_deadline(RUN, self.process_seats_until(id, ends)).await
     }
 
     async fn process_seats_until(&self, id: CourseId, ends: Monotonic) -> Result<(), Error> {
@@ -70,9 +72,10 @@ impl Worker {
             };
             let course = Course { terms, seats, now, ends };
             let (next, cleanup) = match self.perform_first(&course).await? {
-                Left::More(None) if Monotonic::now() < ends => continue,
-                Left::More(cleanup) => (Some(now), cleanup),
-                Left::NothingUntil(next) => (next, None),
+                Left::ReadAgain if Monotonic::now() < ends => continue,
+                Left::ReadAgain => (Some(now), None),
+                Left::Deletion(cleanup) => (Some(now), Some(cleanup)),
+                Left::Until(next) => (next, None),
             };
             return Ok(store.reschedule_seats(id, &course.seats, next, cleanup.as_ref()).await?);
         }
@@ -91,11 +94,11 @@ impl Worker {
                 Work::Forget => self.forget(course).await?,
             };
             match left {
-                Left::More(_) => return Ok(left),
-                Left::NothingUntil(time) => next = next.into_iter().chain(time).min(),
+                Left::ReadAgain | Left::Deletion(_) => return Ok(left),
+                Left::Until(time) => next = next.into_iter().chain(time).min(),
             }
         }
-        Ok(Left::NothingUntil(next))
+        Ok(Left::Until(next))
     }
 
     /// Makes `moves`, which `event` causes, in one transaction with their messages. Returns whether it did; if not, something

@@ -441,7 +441,7 @@ async fn add_attendance(
                 marks.0.extend(merged.map(|merged| (held.session_id, merged)));
                 Ok::<_, LocalError>((Some(marks), ()))
             };
-            store.update_marks((id, mark.user_id), attendee, decide).await?;
+            store.update_marks(id, mark.user_id, attendee, decide).await?;
         }
     }
     Ok(())

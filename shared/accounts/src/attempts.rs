@@ -23,7 +23,7 @@ use domain::{
     limits::{self, Limit},
     user::User,
 };
-use identity::password::{Hasher, Match};
+use identity::password::Hasher;
 use secrecy::SecretString;
 use store::{
     CommitOutcome, Counter, Part, Reservation, ReserveOutcome, Store, StoreError, Transaction,
@@ -276,7 +276,7 @@ pub async fn verify_password<'a>(
     let outcome = async {
         let hash = credentials?.map(|credentials| credentials.password_hash);
         let matched = hasher.matches(password, hash.as_deref()).await?;
-        let hash = hash.filter(|_| matched != Match::No);
+        let hash = hash.filter(|_| matched);
         hash.ok_or(Failed::Wrong(ErrorCode::BadAuthCombination))
     };
     let attempt = attempt?;

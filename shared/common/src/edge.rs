@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use http::{HeaderValue, Method, StatusCode, Uri, header};
 use identity::{random, token::Claims};
 use runtime::{Clock, ConfigError, Key, Settings};
-use store::{Setup, for_request, metered, within};
+use store::{Setup, for_request, metered, with_deadline};
 use tower::ServiceExt;
 use tracing::{Instrument, field::Empty};
 
@@ -136,7 +136,7 @@ impl Edge {
         let method = request.method().clone();
         let request_headers = request.headers().clone();
 
-        let handling = within(UPDATE_DEADLINE, Box::pin(self.0.handle(request, ip, now)));
+        let handling = with_deadline(UPDATE_DEADLINE, Box::pin(self.0.handle(request, ip, now)));
         let (handled, requests) = for_request(id.to_owned(), metered(handling)).await;
         let Handled { response, rate_limit } = handled;
         let mut response = headers::finalized(&method, &request_headers, response).await;

@@ -51,7 +51,7 @@ pub struct FieldError {
     /// A path such as `questions[2].language`.
     pub field: String,
     pub(crate) invalid: InvalidValue,
-    /// Those of the value that are not possible.
+    /// The characters of the value that are not possible.
     characters: Vec<char>,
 }
 

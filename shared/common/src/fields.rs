@@ -17,9 +17,11 @@ use serde_json::{Map, Number, Value, value::RawValue};
 
 use crate::{ErrorCode, FieldError, InvalidValue};
 
+/// An invalid field, whose error is recorded in [`Fields`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidField(());
+
 /// The fields of a JSON object, and the errors found while reading them. Unknown fields are ignored.
-///
-/// A method that reads a field returns `None` after it has recorded an error for the field.
 #[derive(Debug)]
 pub struct Fields {
     object: Map<String, Value>,
@@ -45,7 +47,7 @@ impl Fields {
         &mut self,
         name: &str,
         read: impl FnOnce(Value) -> Result<T, InvalidValue>,
-    ) -> Option<T> {
+    ) -> Result<T, InvalidField> {
         let value = self.object.remove(name).unwrap_or(Value::Null);
         let is_empty = value.is_null() || value.as_str().is_some_and(str::is_empty);
         let result =
@@ -53,15 +55,15 @@ impl Fields {
         self.ok_or_reject(name, result)
     }
 
-    /// Reads the field `name` with `read`, if it is present: `Some(None)` when it is absent, `None` after an error.
+    /// Reads the field `name` with `read`, if it is present: `None` when it is absent.
     /// Null is `FIELD_TYPE_MESSAGE`.
     pub fn optional<T>(
         &mut self,
         name: &str,
         read: impl FnOnce(Value) -> Result<T, InvalidValue>,
-    ) -> Option<Option<T>> {
+    ) -> Result<Option<T>, InvalidField> {
         match self.object.remove(name) {
-            None => Some(None),
+            None => Ok(None),
             Some(Value::Null) => self.ok_or_reject(name, Err(invalid(ErrorCode::FieldType, read))),
             Some(value) => {
                 let result = read(value);
@@ -76,8 +78,8 @@ impl Fields {
         name: &str,
         read: impl FnOnce(Value) -> Result<T, InvalidValue>,
         default: T,
-    ) -> Option<T> {
-        Some(self.optional(name, read)?.unwrap_or(default))
+    ) -> Result<T, InvalidField> {
+        Ok(self.optional(name, read)?.unwrap_or(default))
     }
 
     /// Reads the field `name` of a partial update with `read`. Null and blank texts clear the stored value.
@@ -85,11 +87,11 @@ impl Fields {
         &mut self,
         name: &str,
         read: impl FnOnce(Value) -> Result<T, InvalidValue>,
-    ) -> Option<Patch<T>> {
+    ) -> Result<Patch<T>, InvalidField> {
         match self.object.remove(name) {
-            None => Some(Patch::Absent),
-            Some(Value::Null) => Some(Patch::Null),
-            Some(Value::String(text)) if is_blank(&text) => Some(Patch::Null),
+            None => Ok(Patch::Absent),
+            Some(Value::Null) => Ok(Patch::Null),
+            Some(Value::String(text)) if is_blank(&text) => Ok(Patch::Null),
             Some(value) => {
                 let result = read(value);
                 self.ok_or_reject(name, result).map(Patch::Value)
@@ -102,34 +104,37 @@ impl Fields {
         &mut self,
         name: &str,
         read: impl FnOnce(Value) -> Result<T, InvalidValue>,
-    ) -> Option<Option<T>> {
+    ) -> Result<Option<T>, InvalidField> {
         self.patch(name, read).map(Patch::value)
     }
 
-    /// Reads the secret `name`, which is not trimmed. Absent, null and empty are `Some(None)`.
-    pub fn optional_secret(&mut self, name: &str) -> Option<Option<SecretString>> {
+    /// Reads the secret `name`, which is not trimmed. Absent, null and empty are `None`.
+    pub fn optional_secret(&mut self, name: &str) -> Result<Option<SecretString>, InvalidField> {
         match self.object.remove(name) {
-            None | Some(Value::Null) => Some(None),
-            Some(Value::String(text)) if text.is_empty() => Some(None),
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if text.is_empty() => Ok(None),
             Some(value) => self.ok_or_reject(name, secret(value)).map(Some),
         }
     }
 
     /// Reads several fields into one value, as a method that `input!` can name.
-    pub fn group<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+    pub fn group<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, InvalidField>,
+    ) -> Result<T, InvalidField> {
         read(self)
     }
 
     /// Reads the number `name` with `read` from its digits in the body, for values that must not be rounded to a double.
-    /// Absent and null are `Some(None)`; a value of another type is no digits. Only for fields at the top level: nested
+    /// Absent and null are `None`; a value of another type is no digits. Only for fields at the top level: nested
     /// objects have no body.
     pub fn exact_number<T>(
         &mut self,
         name: &str,
         read: impl FnOnce(&str) -> Result<T, InvalidValue>,
-    ) -> Option<Option<T>> {
+    ) -> Result<Option<T>, InvalidField> {
         let literal = match self.object.remove(name) {
-            None | Some(Value::Null) => return Some(None),
+            None | Some(Value::Null) => return Ok(None),
             Some(Value::Number(_)) => self.literal(name).unwrap_or_default(),
             Some(_) => String::new(),
         };
@@ -144,10 +149,13 @@ impl Fields {
     }
 
     /// The values of the object `name` by their names, each as it stands in the body: numbers keep all their digits.
-    /// Absent is `Some(None)`. Only for fields at the top level: nested objects have no body.
-    pub fn literals(&mut self, name: &str) -> Option<Option<BTreeMap<String, Box<RawValue>>>> {
+    /// Absent is `None`. Only for fields at the top level: nested objects have no body.
+    pub fn literals(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<BTreeMap<String, Box<RawValue>>>, InvalidField> {
         match self.object.remove(name) {
-            None => Some(None),
+            None => Ok(None),
             Some(Value::Object(_)) => {
                 let literal = self.literal(name).unwrap_or_default();
                 let values = serde_json::from_str(&literal).map_err(|_| ValueError::Type.into());
@@ -163,8 +171,8 @@ impl Fields {
         &mut self,
         name: &str,
         max: usize,
-        read: impl Fn(&mut Self) -> Option<T>,
-    ) -> Option<Vec<T>> {
+        read: impl Fn(&mut Self) -> Result<T, InvalidField>,
+    ) -> Result<Vec<T>, InvalidField> {
         self.objects_or_texts(name, max, None, read)
     }
 
@@ -173,8 +181,8 @@ impl Fields {
         &mut self,
         name: &str,
         max: usize,
-        read: impl Fn(&mut Self) -> Option<T>,
-    ) -> Option<Vec<T>> {
+        read: impl Fn(&mut Self) -> Result<T, InvalidField>,
+    ) -> Result<Vec<T>, InvalidField> {
         self.elements(name, 0..=max, None, read)
     }
 
@@ -185,8 +193,8 @@ impl Fields {
         name: &str,
         max: usize,
         text_field: Option<&str>,
-        read: impl Fn(&mut Self) -> Option<T>,
-    ) -> Option<Vec<T>> {
+        read: impl Fn(&mut Self) -> Result<T, InvalidField>,
+    ) -> Result<Vec<T>, InvalidField> {
         self.elements(name, 1..=max, text_field, read)
     }
 
@@ -195,8 +203,8 @@ impl Fields {
         name: &str,
         length: RangeInclusive<usize>,
         text_field: Option<&str>,
-        read: impl Fn(&mut Self) -> Option<T>,
-    ) -> Option<Vec<T>> {
+        read: impl Fn(&mut Self) -> Result<T, InvalidField>,
+    ) -> Result<Vec<T>, InvalidField> {
         let constraint = Constraint::length(*length.start(), *length.end(), Unit::Elements);
         let list = match self.object.remove(name) {
             None | Some(Value::Null) => Err(ValueError::Required),
@@ -219,17 +227,17 @@ impl Fields {
             self.inner(&path, object, &read)
         });
         // Collected first, so that the errors of all elements are recorded.
-        elements.collect::<Vec<Option<T>>>().into_iter().collect()
+        elements.collect::<Vec<_>>().into_iter().collect()
     }
 
-    /// Reads the object `name`; `read` reads its fields. Absent and null are `Some(None)`.
+    /// Reads the object `name`; `read` reads its fields. Absent and null are `None`.
     pub fn object<T>(
         &mut self,
         name: &str,
-        read: impl Fn(&mut Self) -> Option<T>,
-    ) -> Option<Option<T>> {
+        read: impl Fn(&mut Self) -> Result<T, InvalidField>,
+    ) -> Result<Option<T>, InvalidField> {
         match self.object.remove(name) {
-            None | Some(Value::Null) => Some(None),
+            None | Some(Value::Null) => Ok(None),
             Some(Value::Object(object)) => self.inner(name, object, read).map(Some),
             Some(_) => self.ok_or_reject(name, Err(ValueError::Type.into())),
         }
@@ -240,8 +248,8 @@ impl Fields {
         &mut self,
         path: &str,
         object: Map<String, Value>,
-        read: impl Fn(&mut Self) -> Option<T>,
-    ) -> Option<T> {
+        read: impl Fn(&mut Self) -> Result<T, InvalidField>,
+    ) -> Result<T, InvalidField> {
         let mut fields =
             Self { path: format!("{}{path}.", self.path), ..Self::new(object, Bytes::new()) };
         let read = read(&mut fields);
@@ -250,15 +258,15 @@ impl Fields {
     }
 
     /// Parses the list `name` of at most `max` texts; the error names `min`, which the caller checks. Absent and null are
-    /// `Some(None)`.
+    /// `None`.
     pub fn texts<T: FromStr<Err = ValueError> + Constrained>(
         &mut self,
         name: &str,
         min: Option<usize>,
         max: usize,
-    ) -> Option<Option<Vec<T>>> {
+    ) -> Result<Option<Vec<T>>, InvalidField> {
         let list = match self.object.remove(name) {
-            None | Some(Value::Null) => return Some(None),
+            None | Some(Value::Null) => return Ok(None),
             // Each element could have an error.
             Some(Value::Array(list)) if list.len() > max => {
                 let constraint = Constraint {
@@ -275,12 +283,12 @@ impl Fields {
             .into_iter()
             .enumerate()
             .map(|(index, value)| self.ok_or_reject(&format!("{name}[{index}]"), text(value)));
-        texts.collect::<Vec<Option<T>>>().into_iter().collect::<Option<Vec<T>>>().map(Some)
+        texts.collect::<Vec<_>>().into_iter().collect::<Result<_, _>>().map(Some)
     }
 
     /// The unread value of the field `name`, for a handler that parses it itself. Never an error.
-    pub fn raw(&mut self, name: &str) -> Option<Option<Value>> {
-        Some(self.object.remove(name))
+    pub fn raw(&mut self, name: &str) -> Result<Option<Value>, InvalidField> {
+        Ok(self.object.remove(name))
     }
 
     /// Whether the field `name` is present and not read yet.
@@ -289,13 +297,18 @@ impl Fields {
     }
 
     /// Records the error `invalid` for `field`.
-    pub fn reject(&mut self, field: &str, invalid: impl Into<InvalidValue>) {
+    pub fn reject(&mut self, field: &str, invalid: impl Into<InvalidValue>) -> InvalidField {
         self.errors.push(FieldError::new(format!("{}{field}", self.path), invalid));
+        InvalidField(())
     }
 
-    /// The value of `result`; `None` after its error is recorded for the field `name`.
-    fn ok_or_reject<T>(&mut self, name: &str, result: Result<T, InvalidValue>) -> Option<T> {
-        result.map_err(|error| self.reject(name, error)).ok()
+    /// The value of `result`, whose error is recorded for the field `name`.
+    fn ok_or_reject<T>(
+        &mut self,
+        name: &str,
+        result: Result<T, InvalidValue>,
+    ) -> Result<T, InvalidField> {
+        result.map_err(|error| self.reject(name, error))
     }
 }
 
@@ -353,9 +366,9 @@ pub fn secret(value: Value) -> Result<SecretString, InvalidValue> {
     }
 }
 
-/// Reads a phone number from the fields `phoneCode` and `phone`. Two empty texts are the empty number. `Some(None)` when
-/// both are absent, `None` after an error.
-pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
+/// Reads a phone number from the fields `phoneCode` and `phone`. Two empty texts are the empty number. `None` when
+/// both are absent.
+pub fn phone(fields: &mut Fields) -> Result<Option<Phone>, InvalidField> {
     let code = fields.optional("phoneCode", |value| {
         text_or_empty::<Line<15>>(value)
             .map_err(|invalid| InvalidValue { constraint: calling_code(), ..invalid })
@@ -363,17 +376,17 @@ pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
     let number = fields.optional("phone", text_or_empty::<Line<15>>);
     let (code, number) = (code?, number?);
     if code.is_none() && number.is_none() {
-        return Some(None);
+        return Ok(None);
     }
     let (code, number) = (code.unwrap_or_default(), number.unwrap_or_default());
     let (field, error) = match (code.is_empty(), number.is_empty()) {
         _ if !code.bytes().all(|byte| byte.is_ascii_digit()) => ("phoneCode", ValueError::Format),
         _ if code.len() > 3 => ("phoneCode", ValueError::Length),
-        (true, true) => return Some(Some(Phone::default())),
+        (true, true) => return Ok(Some(Phone::default())),
         (true, false) => ("phoneCode", ValueError::Required),
         (false, true) => ("phone", ValueError::Required),
         (false, false) => match Phone::parse(&code, &number) {
-            Ok(phone) => return Some(Some(phone)),
+            Ok(phone) => return Ok(Some(phone)),
             Err(error) => ("phone", error),
         },
     };
@@ -381,8 +394,7 @@ pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
         "phoneCode" => InvalidValue { code: error.into(), constraint: calling_code() },
         _ => InvalidValue::of::<Line<15>>(error),
     };
-    fields.reject(field, invalid);
-    None
+    Err(fields.reject(field, invalid))
 }
 
 fn calling_code() -> Constraint {

@@ -15,7 +15,7 @@ use serde::{
 };
 use serde_json::{Map, Number, Value};
 
-use crate::{ApiError, ErrorCode, Fields, Query};
+use crate::{ApiError, ErrorCode, Fields, InvalidField, Query};
 
 /// Extracts a `T` from a body that is a JSON object.
 ///
@@ -30,8 +30,11 @@ pub trait FromFields<S>: Sized {
     /// Maximum length of the body in bytes.
     const MAX_BYTES: usize = 102_400;
 
-    /// Reads the value. `None` when a field is invalid; its error is recorded in `fields`.
-    fn from_fields(fields: &mut Fields, state: &S) -> Option<Self>;
+    /// Reads the value.
+    ///
+    /// # Errors
+    /// When a field is invalid. All fields are read first, so that the error of each is recorded in `fields`.
+    fn from_fields(fields: &mut Fields, state: &S) -> Result<Self, InvalidField>;
 }
 
 /// Declares a request struct, and the method of [`Fields`] that reads each of its fields. All fields are read even after
@@ -59,9 +62,9 @@ macro_rules! input {
         impl<S> $crate::FromFields<S> for $name {
             $(const MAX_BYTES: usize = $max_bytes;)?
 
-            fn from_fields(fields: &mut $crate::Fields, _: &S) -> Option<Self> {
+            fn from_fields(fields: &mut $crate::Fields, _: &S) -> Result<Self, $crate::InvalidField> {
                 $(let $field = fields.$method($($argument),*);)*
-                Some(Self { $($field: $field?),* })
+                Ok(Self { $($field: $field?),* })
             }
         }
     };
@@ -110,7 +113,7 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequestParts<S> for QueryInput<T> {
 
 pub(crate) fn read<T: FromFields<S>, S>(mut fields: Fields, state: &S) -> Result<T, ApiError> {
     match (T::from_fields(&mut fields, state), fields.into_errors()) {
-        (Some(input), errors) if errors.is_empty() => Ok(input),
+        (Ok(input), errors) if errors.is_empty() => Ok(input),
         (_, errors) => Err(ApiError::fields(errors)),
     }
 }

@@ -44,7 +44,9 @@ pub use edge::{Edge, UPDATE_DEADLINE, UnreadableRequest};
 pub use envelope::Empty;
 pub use error::ApiError;
 pub use field_error::{FieldError, InvalidValue};
-pub use fields::{Fields, choice, committee_id, flag, integer, phone, secret, text, text_or_empty};
+pub use fields::{
+    Fields, InvalidField, choice, committee_id, flag, integer, phone, secret, text, text_or_empty,
+};
 pub use headers::{if_match_holds, if_none_match_holds};
 pub use idempotency::{Idempotency, Once};
 pub use input::{FromFields, Input, QueryInput};

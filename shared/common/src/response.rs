@@ -47,15 +47,6 @@ impl<T> ApiResponse<T> {
         ApiResponse { message: self.message, data: change(self.data), header: self.header }
     }
 
-    /// As [`map`](Self::map), for a `change` that can fail.
-    ///
-    /// # Errors
-    /// Those of `change`.
-    pub fn try_map<U>(self, change: impl FnOnce(T) -> Result<U, ApiError>) -> ApiResult<U> {
-        let (message, header) = (self.message, self.header);
-        Ok(ApiResponse { message, data: change(self.data)?, header })
-    }
-
     /// The same response with `Cache-Control: {control}`.
     #[must_use]
     pub fn cached(self, control: &'static str) -> Self {

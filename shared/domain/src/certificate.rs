@@ -98,7 +98,7 @@ pub struct Snapshot {
     pub end_at: Option<Instant>,
     /// The minutes of the person; `None` if they are not shown.
     pub minutes: Option<u32>,
-    /// Those of all sessions; `None` if they are not shown.
+    /// The minutes of all sessions; `None` if they are not shown.
     pub total_minutes: Option<u32>,
     /// Who held the sessions, each once.
     pub trainers: Vec<Name>,

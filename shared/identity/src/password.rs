@@ -18,17 +18,6 @@ use crate::random;
 const PARAMS: (u32, u32, u32) = (19_456, 2, 1);
 const OUTPUT_BYTES: usize = 32;
 
-/// The result of checking a password against a stored hash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Match {
-    /// The password differs, or there is no stored hash.
-    No,
-    /// The password is correct.
-    Yes,
-    /// The password is correct, but was hashed with other parameters than today's: hash it again.
-    YesOutdated,
-}
-
 /// Hashes passwords on blocking threads, as many at a time as there are cores.
 ///
 /// The 19 MiB buffer of each run is reused: with a new one per run, glibc lets the process grow to hundreds of
@@ -58,25 +47,19 @@ impl Hasher {
         Ok(phc(&salt, &output))
     }
 
-    /// Checks `password` against the PHC string `stored`. If `stored` is `None` or malformed, a dummy hash is computed,
-    /// so that the response time does not reveal whether an account exists.
+    /// Whether `password` is that of the PHC string `stored`, which may have other parameters. If `stored` is `None` or
+    /// malformed, a dummy hash is computed, so that the response time does not reveal whether an account exists.
     pub async fn matches(
         &self,
         password: &SecretString,
         stored: Option<&str>,
-    ) -> Result<Match, HashError> {
+    ) -> Result<bool, HashError> {
         // Its output of zeros is that of no password that anyone could find.
         static DUMMY: LazyLock<String> = LazyLock::new(|| phc(&[0; 16], &[0; OUTPUT_BYTES]));
         let stored = stored.and_then(parts).or_else(|| parts(&DUMMY));
         let (params, salt, expected) = stored.ok_or(HashError)?;
-        let outdated = (params.m_cost(), params.t_cost(), params.p_cost()) != PARAMS;
         let output = self.run(password, salt, params).await?;
-        let equal = bool::from(output.ct_eq(&expected));
-        Ok(match (equal, outdated) {
-            (false, _) => Match::No,
-            (true, false) => Match::Yes,
-            (true, true) => Match::YesOutdated,
-        })
+        Ok(output.ct_eq(&expected).into())
     }
 
     async fn run(
@@ -144,10 +127,10 @@ mod tests {
         let stored = hasher.hash(&"clé de sol".into()).await.unwrap();
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
         for (password, stored, expected) in [
-            ("cle\u{301} de sol", Some(stored.as_str()), Match::Yes),
-            ("clé de fa", Some(&stored), Match::No),
-            ("clé de sol", None, Match::No),
-            ("clé de sol", Some("$2b$12$no-argon"), Match::No),
+            ("cle\u{301} de sol", Some(stored.as_str()), true),
+            ("clé de fa", Some(&stored), false),
+            ("clé de sol", None, false),
+            ("clé de sol", Some("$2b$12$no-argon"), false),
         ] {
             assert_eq!(hasher.matches(&password.into(), stored).await, Ok(expected), "{stored:?}");
         }
@@ -155,7 +138,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn password_hashed_with_other_parameters_is_outdated() {
+    async fn password_hashed_with_other_parameters_matches() {
         let params = Params::new(64, 1, 1, Some(32)).unwrap();
         let mut output = [0; 32];
         Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
@@ -164,6 +147,6 @@ mod tests {
         let (salt, output) = (BASE64_NOPAD.encode(b"somesalt"), BASE64_NOPAD.encode(&output));
         let stored = format!("$argon2id$v=19$m=64,t=1,p=1${salt}${output}");
         let matches = Hasher::default().matches(&"password".into(), Some(&stored)).await;
-        assert_eq!(matches, Ok(Match::YesOutdated));
+        assert_eq!(matches, Ok(true));
     }
 }

@@ -66,7 +66,7 @@ pub enum Facts {
 pub struct MailTexts {
     /// The URL of the front end, without a trailing slash.
     pub public_url: String,
-    /// That of all times.
+    /// The time zone of all times.
     pub zone: Zone,
     /// The language.
     pub language: Language,

@@ -132,7 +132,8 @@ impl Bucket {
     pub async fn export(
         &self,
         id: impl fmt::Display,
-        (name, content_type): (&str, &str),
+        name: &str,
+        content_type: &str,
         bytes: Bytes,
         now: Instant,
     ) -> Result<(String, Instant), StorageError> {

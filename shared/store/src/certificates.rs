@@ -89,7 +89,7 @@ impl Transaction {
     ) {
         let card = &registration.card;
         let code = &certificate.snapshot.code;
-        let update = attendance_update((card.course_id, card.user_id), stored)
+        let update = attendance_update(card.course_id, card.user_id, stored)
             .expression("SET certificate = :code, revision = :after")
             .value(":code", code);
         self.update(Part::Attendance, update);

@@ -45,7 +45,7 @@ impl Store {
         Ok(file.filter(|file| file.status != Status::Deleted))
     }
 
-    /// Those of the files `ids` that are ready, by id; one request for each hundred.
+    /// The files of `ids` that are ready, by id; one request for each hundred.
     pub async fn ready_files(
         &self,
         ids: impl IntoIterator<Item = FileId>,

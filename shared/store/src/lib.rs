@@ -52,7 +52,7 @@ pub use engine::{
     due::{DeadLetter, Due},
     error::StoreError,
     meter::{Requests, for_request, metered},
-    retry::{in_time, within},
+    retry::{with_deadline, with_time_limit},
     table::{Page, all_pages},
     transaction::{CommitOutcome, Part, Transaction},
 };

@@ -391,16 +391,6 @@ async fn administrator_access_token_has_shorter_lifetime() {
 }
 
 #[tokio::test]
-async fn password_hash_with_old_parameters_is_upgraded_at_sign_in() {
-    let world = World::new().await;
-    let account = account_with_old_hash(&world).await;
-    world.anonymous().sign_in(account.email.as_str(), PASSWORD).await;
-    let upgraded = password_hash(&world, &account).await;
-    assert!(upgraded.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{upgraded}");
-    world.anonymous().sign_in(account.email.as_str(), PASSWORD).await;
-}
-
-#[tokio::test]
 async fn password_changed_since_it_was_read_starts_no_session() {
     let world = World::new().await;
     let account = world.account(Profile::Member).await;
@@ -446,17 +436,6 @@ async fn account_is_read(world: &World) {
     }
 }
 
-const OLD_PARAMETERS: &str = "$argon2id$v=19$m=64,t=1,p=1$";
-
-/// An account whose password was hashed with other parameters than the current ones.
-async fn account_with_old_hash(world: &World) -> User {
-    let account = world.account(Profile::Member).await;
-    let current = password_hash(world, &account).await;
-    let old = format!("{OLD_PARAMETERS}c29tZXNhbHQ${}", weak_hash());
-    change_hash(world, &account, &current, &old).await;
-    account
-}
-
 async fn change_hash(world: &World, account: &User, old_hash: &str, new_hash: &str) {
     let mut tx = world.setup().store.transaction();
     tx.change_password(account.user_id, Some(old_hash), new_hash);
@@ -466,15 +445,6 @@ async fn change_hash(world: &World, account: &User, old_hash: &str, new_hash: &s
 async fn password_hash(world: &World, account: &User) -> String {
     let credentials = world.setup().store.credentials(account.user_id).await;
     credentials.unwrap().unwrap().password_hash
-}
-
-/// Argon2id of [`PASSWORD`] with [`OLD_PARAMETERS`].
-fn weak_hash() -> String {
-    let params = argon2::Params::new(64, 1, 1, Some(32)).unwrap();
-    let mut output = [0; 32];
-    let argon2 = argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, params);
-    argon2.hash_password_into(PASSWORD.as_bytes(), b"somesalt", &mut output).unwrap();
-    data_encoding::BASE64_NOPAD.encode(&output)
 }
 
 #[tokio::test]

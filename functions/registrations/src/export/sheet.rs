@@ -78,11 +78,11 @@ pub(super) struct Sheet {
     workbook: Workbook,
     language: HeadingLanguage,
     row: u32,
-    /// That of the row, in pixels; 0 if nothing has more than one line.
+    /// The height of the row, in pixels; 0 if nothing has more than one line.
     height: u32,
-    /// Those of the columns, in pixels.
+    /// The widths of the columns, in pixels.
     widths: Vec<u32>,
-    /// Whether one is higher than its cell.
+    /// Whether a text is higher than its cell.
     has_long_texts: bool,
 }
 
@@ -300,7 +300,7 @@ pub(super) fn lines_of(text: &str, size: u32, width: u32) -> u32 {
     lines.sum()
 }
 
-/// Those of the lines of `text`, in pixels.
+/// The widths of the lines of `text`, in pixels.
 fn line_widths(text: &str) -> impl Iterator<Item = u32> {
     text.split('\n').map(|line| {
         // In pieces, because no more than 233 letters are measured.
@@ -335,7 +335,7 @@ fn number(digits: &str) -> Option<f64> {
     digits.parse().ok().filter(|_| count <= DIGITS)
 }
 
-/// That of the first letter; a text without letters, such as a phone number, is read from left to right.
+/// The direction of the first letter; a text without letters, such as a phone number, is read from left to right.
 pub(super) fn reading_direction(text: &str) -> u8 {
     let is_arabic_or_hebrew = |letter| matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}');
     let first = text.chars().find(|letter| letter.is_alphabetic());

@@ -112,7 +112,7 @@ impl List<'_> {
         let ([(start, _), ..], [.., (_, end)]) = (&half_days[..], &half_days[..]) else {
             return Ok(());
         };
-        let lines = self.lines(day, (*start, *end));
+        let lines = self.lines(day, *start, *end);
         let signature = SIGNATURE.written_in(self.language);
         // Start and end stay on one line.
         let hours = |(start, end)| hours(start, end).replace(' ', "\u{a0}");
@@ -126,17 +126,17 @@ impl List<'_> {
         let last = self.write_head(sheet, lines, headings)?;
         let mut row = HEAD;
         for (number, name) in &self.people {
-            self.write_row(sheet, (row, last), name)?;
+            self.write_row(sheet, row, last, name)?;
             sheet.write_with_format(row, 0, *number, &centred(framed()))?;
             row += 1;
         }
         for _ in 0..EMPTY_LINES {
-            self.write_row(sheet, (row, last), "")?;
+            self.write_row(sheet, row, last, "")?;
             row += 1;
         }
         let trainer = TRAINER.written_in(self.language);
         for name in distinct(day.iter().flat_map(|session| &session.trainers)) {
-            self.write_row(sheet, (row, last), name.as_str())?;
+            self.write_row(sheet, row, last, name.as_str())?;
             sheet.write_with_format(row, 0, trainer, &centred(fitted(trainer, NUMBER_WIDTH)))?;
             row += 1;
         }
@@ -144,7 +144,7 @@ impl List<'_> {
     }
 
     /// The lines above the headings, on the `day` with these sessions.
-    fn lines(&self, day: &[&CourseSession], (start, end): (DateTime, DateTime)) -> [String; 3] {
+    fn lines(&self, day: &[&CourseSession], start: DateTime, end: DateTime) -> [String; 3] {
         let committee = self.committee.as_ref();
         let committee = committee.map(|one| format!("{} — {}", one.name_latin, one.name_arabe));
         let course_place = self.course.place();
@@ -197,7 +197,8 @@ impl List<'_> {
     fn write_row(
         &self,
         sheet: &mut Worksheet,
-        (row, last): (u32, u16),
+        row: u32,
+        last: u16,
         name: &str,
     ) -> Result<(), XlsxError> {
         sheet.set_row_height(row, HEIGHT)?;

@@ -51,7 +51,7 @@ pub(super) const SUMS: [Word; 4] = [
 ];
 /// Follows the title of the course in the names of the file and the sheet.
 pub(super) const LIST: Word = Word(["inscriptions", "التسجيلات", "registrations"]);
-/// The same of a list to sign.
+/// Follows the title in the names of the file and the sheet of a list to sign.
 pub(super) const SIGNATURES: Word =
     Word(["feuille de présence", "قائمة الحضور", "attendance sheet"]);
 /// The headings of names, and of half days, where `{hours}` stands for start and end.

@@ -68,9 +68,17 @@ pub(crate) async fn verify(
     let id = CodeId { kind: CodeKind::Email, challenge };
     let found = users.codes.verify(id, account, code.as_str(), &client, now).await?;
     let (code, attempt) = found.ok_or(ErrorCode::VerificationInvalid)?;
-    let changed = verify_mailbox(&users, &email, (challenge, &code), (user, session), now);
+    let proof = Proof { email: &email, challenge, code: &code };
+    let changed = verify_mailbox(&users, proof, user, session, now);
     attempt.end_with(changed).await?;
     success(Message::EmailVerified, Empty {})
+}
+
+/// The code of a challenge that was sent to an address.
+struct Proof<'a> {
+    email: &'a Email,
+    challenge: Challenge,
+    code: &'a Code,
 }
 
 /// Uses up the code and verifies the current address, or replaces it by the pending one and notifies the old one. If
@@ -78,9 +86,9 @@ pub(crate) async fn verify(
 /// are sent again. The first proof of the mailbox ends all sessions but this one.
 async fn verify_mailbox(
     users: &Users,
-    email: &Email,
-    (challenge, code): (Challenge, &Code),
-    (user, session): (User, Session),
+    Proof { email, challenge, code }: Proof<'_>,
+    user: User,
+    session: Session,
     now: Instant,
 ) -> Result<(User, Session), ApiError> {
     let invalid = || ApiError::from(ErrorCode::VerificationInvalid);

@@ -23,7 +23,7 @@ use identity::random;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use storage::EXPORT_TIME;
-use store::{AuditList, Counter, CourseList, Senders, StoreError, all_pages, in_time};
+use store::{AuditList, Counter, CourseList, Senders, StoreError, all_pages, with_time_limit};
 
 use crate::Users;
 
@@ -31,7 +31,7 @@ use crate::Users;
 const PAGE: u16 = 1000;
 /// Bytes of the largest export in a response.
 const MAX_INLINE: usize = 4_000_000;
-/// The same in the JSON string that Lambda makes of the body, in which quotation marks and backslashes have two bytes,
+/// Bytes of the largest export in the JSON string that Lambda makes of the body, in which quotation marks and backslashes have two bytes,
 /// and which it limits to 6 MB (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>).
 const MAX_ESCAPED: usize = 5_500_000;
 /// Registrations that are read at once.
@@ -77,7 +77,7 @@ pub(crate) async fn export(
     let _ = attempts::reserve(&users.store, &[Counter::of(limits::EXPORT, id)], now).await?;
     // The time is the only limit on the size: at an estimated 5 MB per second an export can have 100 MB, which is 200,000 text
     // messages. The function then holds it as entries and as text, about 400 of its 1,024 MB.
-    let read = in_time(EXPORT_TIME, users.read_export(&caller, now)).await?;
+    let read = with_time_limit(EXPORT_TIME, users.read_export(&caller, now)).await?;
     let text = to_raw_value(&read)?;
     let bytes = text.get().len();
     let escaped = text.get().bytes().filter(|byte| b"\"\\".contains(byte));
@@ -185,8 +185,8 @@ impl Users {
     /// Stores the export `text`, and signs a link to it.
     async fn export_link(&self, text: Box<RawValue>, now: Instant) -> Result<ExportView, ApiError> {
         let text: Box<str> = text.into();
-        let file = ("export.json", "application/json");
-        let stored = self.bucket.export(random::id(now), file, String::from(text).into(), now);
+        let (id, bytes) = (random::id(now), String::from(text).into());
+        let stored = self.bucket.export(id, "export.json", "application/json", bytes, now);
         let (url, expires_at) = stored.await?;
         Ok(ExportView::Link { url, expires_at })
     }

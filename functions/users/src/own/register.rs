@@ -3,8 +3,8 @@
 use accounts::{Registration, attempts, email_challenge, message_limits};
 use axum::extract::{FromRequestParts, State};
 use common::{
-    ApiError, ApiResult, Client, ErrorCode, Fields, FromFields, Message, Now, Once, committee_id,
-    phone, secret, text,
+    ApiError, ApiResult, Client, ErrorCode, Fields, FromFields, InvalidField, Message, Now, Once,
+    committee_id, phone, secret, text,
 };
 use domain::{
     CommitteeId, Constraint, Email, Instant, Name, Phone, Recipient, UserId, ValueError,
@@ -46,19 +46,19 @@ pub(crate) struct RegisterRequest {
 }
 
 impl FromFields<Users> for RegisterRequest {
-    fn from_fields(fields: &mut Fields, users: &Users) -> Option<Self> {
-        let name: Option<Name> = fields.required("name", text);
-        let last_name: Option<Name> = fields.required("lastName", text);
-        let email: Option<Email> = fields.required("email", text);
+    fn from_fields(fields: &mut Fields, users: &Users) -> Result<Self, InvalidField> {
+        let name = fields.required("name", text::<Name>);
+        let last_name = fields.required("lastName", text::<Name>);
+        let email = fields.required("email", text::<Email>);
         let length = Constraint::password(users.min_length);
         let password = fields.required("password", new_password(length));
         let confirmation = fields.optional("confirmPassword", secret);
         let phone = phone(fields);
         let committee_id = fields.required("committeeID", committee_id);
 
-        if let Some(password) = &password {
+        if let Ok(password) = &password {
             let owner = match (&name, &last_name, &email) {
-                (Some(name), Some(last_name), Some(email)) => {
+                (Ok(name), Ok(last_name), Ok(email)) => {
                     Some(Owner { name: name.as_str(), last_name: last_name.as_str(), email })
                 }
                 _ => None,
@@ -66,13 +66,13 @@ impl FromFields<Users> for RegisterRequest {
             if let Err(error) = users.check_password(password, users.min_length, owner) {
                 fields.reject("password", error);
             }
-            if confirmation.as_ref().is_some_and(|given| {
-                given.as_ref().is_some_and(|given| !are_equal(given, password))
-            }) {
+            if let Ok(Some(given)) = &confirmation
+                && !are_equal(given, password)
+            {
                 fields.reject("confirmPassword", ValueError::PasswordMismatch);
             }
         }
-        Some(Self {
+        Ok(Self {
             name: name?,
             last_name: last_name?,
             email: email?,

@@ -50,7 +50,7 @@ impl Worker {
                 let moves: Vec<Move<'_>> = ended.collect();
                 if !self.commit_moves(terms, &moves, rule, event).await? {
                     // Something has changed since it was read.
-                    return Ok(Left::More(None));
+                    return Ok(Left::ReadAgain);
                 }
                 has_ended = true;
             }
@@ -59,6 +59,6 @@ impl Worker {
                 break;
             }
         }
-        if has_ended { Ok(Left::More(None)) } else { Err(StoreError::UpdateConflict.into()) }
+        if has_ended { Ok(Left::ReadAgain) } else { Err(StoreError::UpdateConflict.into()) }
     }
 }

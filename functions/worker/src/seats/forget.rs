@@ -48,9 +48,9 @@ impl Worker {
             cleared.buffer_unordered(AT_ONCE).try_collect::<()>().await?;
             match page.last {
                 Some(after) if Monotonic::now() >= *ends => {
-                    return Ok(Left::More(Some(Cleanup { after, next })));
+                    return Ok(Left::Deletion(Cleanup { after, next }));
                 }
-                None => return Ok(Left::NothingUntil(next)),
+                None => return Ok(Left::Until(next)),
                 last => position = last,
             }
         }
@@ -64,13 +64,13 @@ impl Worker {
         now: Instant,
     ) -> Result<(), Error> {
         let is_cleared = before.card.answered.is_empty();
-        let after = match is_anonymous {
-            true if before.card.is_anonymous && is_cleared => return Ok(()),
-            true => before
-                .anonymised(now)
-                .map_err(|_| "the names of an erased account are malformed")?,
-            false if is_cleared => return Ok(()),
-            false => before.changed(now, |after| after.card.answered.clear()),
+        if is_cleared && (before.card.is_anonymous || !is_anonymous) {
+            return Ok(());
+        }
+        let after = if is_anonymous {
+            before.anonymised(now).map_err(|_| "the names of an erased account are malformed")?
+        } else {
+            before.changed(now, |after| after.card.answered.clear())
         };
         let mut tx = self.0.store.transaction();
         tx.clear_registration(before, &after, is_anonymous);

@@ -31,7 +31,7 @@ impl Worker {
             self.first_waiting(summary.course_id, free)
         )?;
         if first.is_empty() || committee.is_none_or(|committee| !committee.is_active) {
-            return Ok(Left::NothingUntil(None));
+            return Ok(Left::Until(None));
         }
         let promoted = first.iter().take(free).map(|(before, user)| {
             let after = before.named(user).moved(Confirmed, Party::System, None, *now);
@@ -41,7 +41,7 @@ impl Worker {
         let rule = SeatRule::Promotion { capacity: seats.capacity, revision: seats.revision };
         // If a condition has failed, the next step reads again.
         self.commit_moves(terms, &moves, rule, RegistrationEvent::Promoted).await?;
-        Ok(Left::More(None))
+        Ok(Left::ReadAgain)
     }
 
     /// The first people on the waiting list whose accounts are active: all, or at least `count`.

@@ -20,10 +20,10 @@ impl Worker {
             is_told &= tx.commit().await? == CommitOutcome::Committed;
         }
         if !is_told {
-            return Ok(Left::NothingUntil(Some(next_requests_message(*now))));
+            return Ok(Left::Until(Some(next_requests_message(*now))));
         }
         store.requests_told(summary.course_id, seats).await?;
-        Ok(Left::More(None))
+        Ok(Left::ReadAgain)
     }
 
     /// The creator of `course`; when they may not write it any more, the admins of its committee.

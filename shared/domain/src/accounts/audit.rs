@@ -160,6 +160,20 @@ pub struct AuditedAction {
     pub after: Option<AuditValues>,
 }
 
+/// The sessions of a course, and those who may mark them.
+#[derive(Debug, Serialize)]
+pub struct PlannedSessions<'a> {
+    sessions: Vec<CourseSessionView>,
+    markers: &'a [UserId],
+}
+
+impl<'a> PlannedSessions<'a> {
+    /// `sessions`, which `markers` may mark.
+    pub fn new(sessions: &CourseSessions, markers: &'a [UserId]) -> Self {
+        Self { sessions: sessions.iter().cloned().map(CourseSessionView::from).collect(), markers }
+    }
+}
+
 impl AuditedAction {
     /// `action` on the target of `committee_id`, without values.
     pub(crate) fn new(
@@ -308,19 +322,10 @@ impl AuditedAction {
     /// Replacing the sessions of `course` and those who may mark them.
     pub fn of_sessions(
         course: &CourseSummary,
-        before: (&CourseSessions, &[UserId]),
-        after: (&CourseSessions, &[UserId]),
+        before: &PlannedSessions<'_>,
+        after: &PlannedSessions<'_>,
     ) -> Self {
-        #[derive(Serialize)]
-        struct Planned<'a> {
-            sessions: Vec<CourseSessionView>,
-            markers: &'a [UserId],
-        }
-        let planned = |(sessions, markers): (&CourseSessions, &[UserId])| {
-            let sessions = sessions.iter().cloned().map(CourseSessionView::from).collect();
-            values_of(&Planned { sessions, markers })
-        };
-        let (before, after) = (planned(before), planned(after));
+        let (before, after) = (values_of(before), values_of(after));
         Self {
             before: changed(&before, &after),
             after: changed(&after, &before),
@@ -436,7 +441,7 @@ fn masked(name: &str, value: &Value) -> Value {
     }
 }
 
-/// Those of `values` that differ from `other`, with masked personal data; `None` if there are none.
+/// The `values` that differ from `other`, with masked personal data; `None` if there are none.
 fn changed(values: &AuditValues, other: &AuditValues) -> Option<AuditValues> {
     let of = |values: &AuditValues, name| values.get(name).cloned().unwrap_or(Value::Null);
     let names = values.keys().chain(other.keys());

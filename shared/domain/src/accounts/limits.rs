@@ -62,7 +62,7 @@ limits! {
     ENDING_CODES "password-change" 10 HOUR;
     /// Exports of an account, because each of them may read and store many megabytes.
     EXPORT "export" 10 HOUR;
-    /// The same for exports of the registrations for a course, per account.
+    /// Exports of the registrations for a course, per account, because each of them may store many megabytes.
     REGISTRATIONS_EXPORT "registrations-export" 30 HOUR;
     /// Unknown codes of certificates, per network.
     CERTIFICATES "certificate-network" 30 HOUR;

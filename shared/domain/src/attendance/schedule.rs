@@ -73,7 +73,7 @@ impl Reminder {
 }
 
 impl Schedule {
-    /// That of `course` with these `settings` and `sessions`.
+    /// The schedule of `course` with these `settings` and `sessions`.
     pub fn new(
         course: &CourseSummary,
         settings: &RegistrationSettings,

@@ -47,7 +47,7 @@ impl MarkView {
 pub struct Attendance {
     /// The minutes that count.
     pub minutes: u32,
-    /// Those of all sessions that are not cancelled.
+    /// The minutes of all sessions that are not cancelled; `None` in a list that has them once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_minutes: Option<u32>,
     /// `minutes` of `total_minutes` in percent, rounded down; 0 without minutes.
@@ -56,7 +56,7 @@ pub struct Attendance {
 }
 
 impl Attendance {
-    /// That of the person with `marks` for `sessions`.
+    /// The attendance of the person with `marks` for `sessions`.
     pub fn new(sessions: &CourseSessions, marks: &Marks) -> Self {
         let marked =
             || sessions.iter().filter_map(|one| Some((one, marks.0.get(&one.session_id)?)));

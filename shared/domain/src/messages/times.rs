@@ -12,7 +12,7 @@ macro_rules! times {
 times! {
     /// How long after the write the sweep, which runs every minute, picks up work that the stream has not handled.
     SWEEP_DELAY 60 seconds;
-    /// The same for a mail in numbers, which waits in the stream for [`MAIL_WAIT`] at most.
+    /// The delay of the sweep for a mail in numbers, which waits in the stream for [`MAIL_WAIT`] at most.
     MAIL_SWEEP_DELAY 5 seconds;
     /// How long one sweep starts work: less than the minute until the next one. What is left stays due.
     SWEEP_TIME 50 seconds;
@@ -60,14 +60,14 @@ times! {
 
     /// Longest delay before a refused message is sent again, the first time; it doubles with every attempt.
     FIRST_RETRY 4 seconds;
-    /// It does not grow further.
+    /// The longest delay before a refused message is sent again.
     LONGEST_RETRY 900 seconds;
     /// How long after its first attempt a refused text message of a user is sent again. Until the first one it waits, however
     /// long that takes.
     TEXT_LIFE 86_400 seconds;
     /// Delay after an error before work on a message is tried again.
     MESSAGE_RETRY 10 seconds;
-    /// The same for other work.
+    /// Delay after an error before other work is tried again.
     WORK_RETRY 60 seconds;
     /// Errors further apart than this are not of one series: the work succeeded in between.
     SERIES_GAP 3600 seconds;

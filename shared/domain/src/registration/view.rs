@@ -81,9 +81,14 @@ pub struct RegistrationView {
     course: CourseView,
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<Vec<HistoryEntry>>,
-    /// For writers of the course.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<Option<Note>>,
+    #[serde(flatten)]
+    for_writers: Option<ForWriters>,
+}
+
+/// What a registration shows to writers of its course alone.
+#[derive(Debug, Serialize)]
+struct ForWriters {
+    note: Option<Note>,
 }
 
 /// What a registration shows of its course.
@@ -204,12 +209,12 @@ impl RegistrationView {
                 cancelled_at: settings.cancelled_at,
             },
             history: None,
-            note: None,
+            for_writers: None,
         }
     }
 
-    /// The view of `registration` with its history, its note for writers, and its `answers`, in the order of `questions` and then those to deleted
-    /// ones.
+    /// The view of `registration` with its history, its note for writers, and its `answers`, in the order of `questions` and
+    /// then those to deleted ones.
     pub fn whole(
         registration: Registration,
         answers: Vec<Answer>,
@@ -218,9 +223,10 @@ impl RegistrationView {
     ) -> Self {
         let answers = AnswerView::all(&registration.card, answers, questions, context.files);
         let history = registration.history.clone();
-        let note = context.reader.is_writer.then(|| registration.details.note.clone());
+        let writer = context.reader.is_writer.then_some(&registration.details);
+        let for_writers = writer.map(|details| ForWriters { note: details.note.clone() });
         let view = Self::new(registration, context);
-        Self { answers: Some(answers), history: Some(history), note, ..view }
+        Self { answers: Some(answers), history: Some(history), for_writers, ..view }
     }
 
     /// The same with the place on the waiting list.

@@ -299,7 +299,7 @@ pub(super) static ARABIC: Texts = Texts {
 };
 
 impl Texts {
-    /// Those of the language of a registration or course: Arabic, else French.
+    /// The texts in the language of a registration or course: Arabic, else French.
     pub(super) fn of(language: &course::Language) -> &'static Self {
         if language.code() == "AR" { &ARABIC } else { &FRENCH }
     }

@@ -50,22 +50,9 @@ fn disposition_contains_ascii_and_encoded_name() {
 }
 
 #[tokio::test]
-async fn link_long_name_accepted_invalid_input_rejected() {
-    let bucket = bucket();
-    let link = async |name: &str, content_type: &str, valid_for: Duration| {
-        bucket.link("files/x", name, content_type, valid_for, now()).await
-    };
-    assert!(link(&"\u{1f4a9}".repeat(2000), "text/plain", HOUR).await.is_ok());
-    assert!(link("x", "text/plain", WEEK).await.is_ok());
-    for (content_type, valid_for) in [
-        ("text/plain\r\nx: y", HOUR),
-        ("text/plain", Duration::from_millis(999)),
-        ("text/plain", WEEK + Duration::from_millis(1)),
-    ] {
-        let rejected = link("x", content_type, valid_for).await;
-        assert!(matches!(rejected, Err(StorageError::Rejected(_))), "{content_type} {valid_for:?}");
-    }
-    assert!(bucket.form("files/x", "text/plain", 1, WEEK + HOUR, now()).is_err());
+async fn link_long_name_is_cut() {
+    let link = bucket().link("files/x", &"\u{1f4a9}".repeat(2000), "text/plain", HOUR, now()).await;
+    assert!(link.unwrap().len() < 8_000);
 }
 
 /// The credentials, bucket, key and time of the published example, whose link has no response
@@ -91,13 +78,13 @@ async fn link_on_aws_uses_bucket_host_and_given_time() {
     ] {
         assert!(link.contains(part), "{part} in {link}");
     }
-    let form = bucket.form("test.txt", "text/plain", 1, day, now).unwrap();
+    let form = bucket.form("test.txt", "text/plain", 1, day, now);
     assert_eq!(form.url, "https://examplebucket.s3.us-east-1.amazonaws.com/");
 }
 
 #[test]
 fn form_fields_match_policy_conditions_exactly() {
-    let form = bucket().form("files/x", "image/png", 12, HOUR, now()).unwrap();
+    let form = bucket().form("files/x", "image/png", 12, HOUR, now());
     assert_eq!(form.url, "http://127.0.0.1:9/bucket/");
     let policy = data_encoding::BASE64.decode(form.fields["policy"].as_bytes()).unwrap();
     let policy: serde_json::Value = serde_json::from_slice(&policy).unwrap();

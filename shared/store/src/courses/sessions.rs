@@ -35,7 +35,7 @@ pub struct StoredSessions {
 }
 
 impl Store {
-    /// Those of `users`, whatever their number, that are erased or do not exist.
+    /// Which of `users`, whatever their number, are erased or do not exist.
     pub async fn erased_of(
         &self,
         users: impl IntoIterator<Item = UserId>,

@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::StoreError;
 
-/// Time limit of the retries outside [`within`].
+/// Time limit of the retries outside [`with_deadline`].
 const DEFAULT_TIME: Duration = Duration::from_secs(5);
 
 /// Attempts of a request that is throttled or gets no answer: more would add to the load.
@@ -23,7 +23,7 @@ tokio::task_local! {
 }
 
 /// Runs `work` with a deadline for its requests: they are not retried once `time` has passed.
-pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> T {
+pub async fn with_deadline<T>(time: Duration, work: impl Future<Output = T>) -> T {
     DEADLINE.scope(Instant::now() + time, work).await
 }
 
@@ -31,11 +31,11 @@ pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> T {
 ///
 /// # Errors
 /// Those of `work`; [`StoreError::Unavailable`] when it takes longer.
-pub async fn in_time<T, E: From<StoreError>>(
+pub async fn with_time_limit<T, E: From<StoreError>>(
     time: Duration,
     work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
-    let done = timeout(time, within(time, work)).await;
+    let done = timeout(time, with_deadline(time, work)).await;
     done.unwrap_or_else(|_| {
         let cause = format!("the work took longer than {time:?}");
         Err(StoreError::Unavailable(cause).into())
@@ -122,9 +122,9 @@ mod tests {
     async fn work_with_time_of_its_own_is_repeated_after_the_requests_time() {
         let read = async || Retries::new().pause(StoreError::Throttled).await;
         let own = Duration::from_secs(20);
-        assert!(within(Duration::ZERO, read()).await.is_err());
-        assert!(within(Duration::ZERO, in_time(own, read())).await.is_ok());
-        assert!(within(own, in_time(Duration::ZERO, read())).await.is_err());
+        assert!(with_deadline(Duration::ZERO, read()).await.is_err());
+        assert!(with_deadline(Duration::ZERO, with_time_limit(own, read())).await.is_ok());
+        assert!(with_deadline(own, with_time_limit(Duration::ZERO, read())).await.is_err());
     }
 
     #[tokio::test]

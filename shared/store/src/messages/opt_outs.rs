@@ -55,7 +55,7 @@ impl Store {
         Ok(found.iter().any(Option::is_some))
     }
 
-    /// Those of `numbers` that have opted out of messages from `committee` or from all committees. Eventually
+    /// Which of `numbers` have opted out of messages from `committee` or from all committees. Eventually
     /// consistent: it is checked again before the message is sent.
     pub async fn opted_out(
         &self,

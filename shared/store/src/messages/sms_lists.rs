@@ -7,9 +7,9 @@ use crate::{Page, Store, StoreError, keys, table::Order};
 /// Whose messages or batches a list has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Senders {
-    /// Those of one user.
+    /// The messages or batches of one user.
     User(UserId),
-    /// Those that users sent while they were in this committee.
+    /// What users sent while they were in this committee.
     Committee(CommitteeId),
 }
 

@@ -88,7 +88,8 @@ impl Store {
     /// again, too: marks that were sent twice are stored once.
     pub async fn update_marks<T, E: From<StoreError>>(
         &self,
-        (course, user): (CourseId, UserId),
+        course: CourseId,
+        user: UserId,
         first: Option<Attendee>,
         decide: impl Fn(Option<&Attendee>) -> Result<(Option<Marks>, T), E>,
     ) -> Result<T, E> {
@@ -99,7 +100,7 @@ impl Store {
             let Some((marks, before)) = marks.zip(attendee.as_ref()) else {
                 return Ok(decided);
             };
-            let update = attendance_update((course, user), &before.stored)
+            let update = attendance_update(course, user, &before.stored)
                 .expression("SET marks = :marks, revision = :after")
                 .value(":marks", &marks);
             let outcome = self.apply(update).await;
@@ -115,7 +116,7 @@ impl Store {
 }
 
 /// An update of the attendance of `user` for `course`, which was read as `before`. `:after` is the next revision.
-pub(crate) fn attendance_update((course, user): (CourseId, UserId), before: &StoredMarks) -> Write {
+pub(crate) fn attendance_update(course: CourseId, user: UserId, before: &StoredMarks) -> Write {
     let update = Write::at(&keys::attendance(course, user));
     let update = match before.revision {
         0 => update.when("attribute_not_exists(pk)"),
