@@ -429,8 +429,16 @@ async fn courses(world: &World, calls: &mut Calls) {
         ("GET /catalogue?q=&order=newest", "/catalogue?q=securite+ateliers&order=newest"),
         ("GET /catalogue/{courseId}", &path.replace("/courses/", "/catalogue/")),
         ("GET /courses/search-all?q=", "/courses/search-all?q=securite+ateliers"),
+        (
+            "GET /courses/search-all?q=&include=availability",
+            "/courses/search-all?q=securite+ateliers&include=availability",
+        ),
     ] {
         calls.record(route, &admin.get(target).await);
+    }
+    for list in ["search-all", "committee"] {
+        let cost = calls.costs[&format!("GET /courses/{list}?include=availability")];
+        assert!(cost.round_trips <= 3, "one call shows a page of courses: {list}, {cost:?}");
     }
     for action in ["to-draft", "publish"] {
         let answer = admin.get(&format!("{path}/{action}")).await;

@@ -6,9 +6,9 @@ import { check, type World } from "./walk.js"
 
 type Answered = (request: Request, answer: () => Promise<Response>) => Promise<Response>
 
-/** The codes that the errors of `operation` have, without those that are unknown yet. */
-type CodesOf<Operation> = Operation extends { responses: infer All }
-	? Extract<keyof All, 400> extends infer Status extends keyof All
+/** The codes that the errors of an operation with the status `Of` have, without those that are unknown yet. */
+type CodesOf<Operation, Of extends number> = Operation extends { responses: infer All }
+	? Extract<keyof All, Of> extends infer Status extends keyof All
 		? All[Status] extends { content: { "application/json": { message: { RESPONSE_CODE: infer Code } } } }
 			? Code
 			: never
@@ -16,7 +16,9 @@ type CodesOf<Operation> = Operation extends { responses: infer All }
 	: never
 
 // These compile only if codes and values are listed, other values are read and not sent, and times are texts.
-const listed: Extract<CodesOf<paths["/auth/login"]["post"]>, "EMAIL_INVALID_MESSAGE"> = "EMAIL_INVALID_MESSAGE"
+type Register = paths["/registrations/{courseId}"]["post"]
+const listed: Extract<CodesOf<Register, 409>, "REGISTRATION_CLOSED_MESSAGE"> = "REGISTRATION_CLOSED_MESSAGE"
+const own: Exclude<CodesOf<Register, 404>, components["schemas"]["CourseNotFoundResponse"]["message"]["RESPONSE_CODE"]>[] = []
 const known: Extract<components["schemas"]["CourseType"], "ONLINE"> = "ONLINE"
 const later: string = "IN_A_BUS"
 const others: Exclude<components["schemas"]["Visibility"], "private" | "public">[] = []

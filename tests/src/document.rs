@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
+use common::ErrorCode;
 use dev::operations::{Operation, operations};
 use http::Method;
 use jsonschema::Validator;
@@ -18,8 +19,8 @@ const PREFIXES: [&str; 2] = ["/api/v1/", "/api/dev/"];
 /// What `cargo dev document` prints.
 pub struct Document {
     root: Value,
-    /// `root` with closed schemas: clients must accept fields that they do not know, but the tests must notice a field
-    /// that the document does not have.
+    /// `root` with closed schemas: clients must accept fields, and values of enums, that they do not know, but the tests must
+    /// notice those that the document does not have.
     closed: Value,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
@@ -84,12 +85,16 @@ impl Document {
         self.check_headers(method, path, &response, answer);
         match self.root.pointer(&format!("{response}/content")) {
             Some(content) if content.get("application/json").is_some() => {
-                self.check_body(
-                    method,
-                    path,
-                    &format!("{response}/content/application~1json/schema"),
-                    answer,
-                );
+                // No route, although the path looks like one: an empty id, or a prefix that is turned off.
+                let has_no_route = answer.status == 404
+                    && method != Method::HEAD
+                    && answer.code() == ErrorCode::NotFound.code();
+                let schema = if has_no_route {
+                    "/components/schemas/ErrorResponse".to_owned()
+                } else {
+                    format!("{response}/content/application~1json/schema")
+                };
+                self.check_body(method, path, &schema, answer);
                 if answer.status < 300 && method != Method::HEAD {
                     check_code(method, path, &content["application/json"], &answer.code());
                 }
@@ -224,11 +229,15 @@ fn check_code(method: &Method, path: &str, media: &Value, code: &str) {
     );
 }
 
-/// Forbids fields that the document does not name in each object schema that names some.
+/// Forbids fields that the document does not name in each object schema that names some, and values that an enum does not
+/// have yet.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
             keywords.values_mut().for_each(close);
+            if let Some(values) = keywords.remove("x-extensible-enum") {
+                keywords.insert("enum".to_owned(), values);
+            }
             if keywords.get("properties").is_some_and(Value::is_object) {
                 keywords.entry("additionalProperties").or_insert(json!(false));
             }

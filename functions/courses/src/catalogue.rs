@@ -4,9 +4,12 @@ pub(crate) mod card;
 pub(crate) mod show;
 
 use axum::extract::State;
-use common::{ApiResult, Fields, Filtered, FromFields, Listed, Now, choice, ok, text};
+use common::{
+    ApiResult, ErrorCode, Fields, Filtered, FromFields, InvalidField, InvalidValue, Listed, Now,
+    choice, ok, text,
+};
 use domain::{
-    CommitteeId, Instant, Line, ValueError, Word,
+    CommitteeId, Constraint, Instant, Line, ValueError, Word,
     catalogue::{CatalogueOrder, OnlyOpen, Period},
     course::{CourseSummary, CourseType, Language},
     folded,
@@ -44,7 +47,7 @@ struct CourseFilter {
 }
 
 impl<S> FromFields<S> for CatalogueQuery {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+    fn from_fields(fields: &mut Fields, _: &S) -> Result<Self, InvalidField> {
         let words = fields.nullable("q", |value| search_words(text(value)?));
         let from = fields.nullable("from", text::<Instant>);
         let to = fields.nullable("to", text::<Instant>);
@@ -58,14 +61,15 @@ impl<S> FromFields<S> for CatalogueQuery {
         let order = fields.nullable("order", choice);
         // There is nothing to include.
         let include = fields.nullable("include", |_| Err::<(), _>(ValueError::Value.into()));
-        if let (Some(Some(from)), Some(Some(to))) = (from, to)
+        if let (Ok(Some(from)), Ok(Some(to))) = (from, to)
             && to < from
         {
-            fields.reject("to", ValueError::Value);
+            let constraint = Constraint::end_of(from);
+            fields.reject("to", InvalidValue { code: ErrorCode::FieldValue, constraint });
         }
         let fold = |text: Option<Line<100>>| text.map(|text| folded(text.as_str()));
         include?;
-        Some(Self {
+        Ok(Self {
             order: order?.unwrap_or(CatalogueOrder::Start),
             period: Period { from: from?, to: to? },
             only_open: only_open?,

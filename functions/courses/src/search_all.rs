@@ -12,6 +12,8 @@ use domain::{
     words,
 };
 
+use store::Page;
+
 use crate::{Courses, listed::ListedCourse};
 
 /// The most distinct words of a search.
@@ -50,9 +52,18 @@ pub(crate) async fn search(
     let list = paging.open(&courses.cursors, &request.words)?;
     let (position, limit) = (list.position(), list.limit);
     let page = match request.words {
-        None => courses.store.published(position, limit).await?,
-        Some(words) => courses.store.search(&words, position, limit).await?,
+        None => {
+            let page = courses.store.published(position, limit).await?;
+            courses.listed(page, request.include, &person, now).await?
+        }
+        Some(words) => {
+            let Page { items: found, last } = courses.store.search(&words, position, limit).await?;
+            let (items, beside) = tokio::try_join!(
+                courses.store.found_courses(&words, &found),
+                courses.beside(&found, request.include, &person)
+            )?;
+            beside.list(Page { items, last }, &person, now)?
+        }
     };
-    let page = courses.listed(page, request.include, &person, now).await?;
     ok(list.listed("courses", page)?)
 }

@@ -1,7 +1,10 @@
 //! The examples of responses in the OpenAPI document. Those of errors follow from the table of codes; those of successes are
 //! answers of the service with the demonstration data.
 
-use std::{collections::HashSet, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use common::ErrorCode;
 use domain::Language;
@@ -38,6 +41,8 @@ const OF_FIELDS: [ErrorCode; 7] = [
 #[serde(deny_unknown_fields)]
 struct ErrorExample {
     summary: Option<String>,
+    /// The status of the response, if it is not that of the code: 400 for a field with an id of nothing.
+    status: Option<u16>,
     /// The invalid fields, each with its code, or with `code` and the bounds of the field.
     #[serde(default)]
     fields: Mapping,
@@ -66,17 +71,80 @@ pub(crate) fn answers() -> Result<Mapping, LocalError> {
         .map_err(|error| LocalError::new(format!("examples.json is malformed: {error}.")))
 }
 
-/// Replaces `x-errors` of `response` by examples. Unless the response has a schema, it gets that with the name `schema`, which
-/// is returned: `base` with those codes alone.
+/// Moves `x-errors` of `operation` to its responses: each code to that with its status, which thereby becomes its own copy of
+/// the one of `shared` that it refers to.
+///
+/// # Errors
+/// When a code is unknown, or there is no response with its status.
+pub(crate) fn distribute(operation: &mut Mapping, shared: &Mapping) -> Result<(), LocalError> {
+    let Some(Yaml::Mapping(errors)) = operation.shift_remove("x-errors") else { return Ok(()) };
+    let id = operation.get("operationId").and_then(Yaml::as_str).unwrap_or_default().to_owned();
+    for (code, example) in errors {
+        let own = example.get("status").and_then(Yaml::as_u64);
+        let status = own.unwrap_or(known(&code)?.status().as_u16().into()).to_string();
+        let response = operation.get_mut("responses").and_then(|all| all.get_mut(&status));
+        let missing = || LocalError::new(format!("{id} has no response {status} for {code:?}."));
+        let response = response.ok_or_else(missing)?;
+        let named = response.get("$ref").and_then(Yaml::as_str);
+        if let Some(name) = named.and_then(|path| path.rsplit('/').next()) {
+            *response = shared.get(name).cloned().unwrap_or_default();
+        }
+        let Yaml::Mapping(response) = response else { return Err(missing()) };
+        let all = response.entry("x-errors".into()).or_insert_with(|| Mapping::new().into());
+        if let Yaml::Mapping(all) = all {
+            all.insert(code, example);
+        }
+    }
+    Ok(())
+}
+
+/// The schemas of error responses: that of all errors, with the codes of the response alone. Equal ones are one.
+#[derive(Default)]
+pub(crate) struct ErrorSchemas {
+    base: Yaml,
+    names: HashMap<Vec<Yaml>, String>,
+    /// Those that were named, by their names.
+    pub(crate) schemas: Mapping,
+}
+
+impl ErrorSchemas {
+    pub(crate) fn new(base: Yaml) -> Self {
+        Self { base, ..Self::default() }
+    }
+
+    /// The name of the schema with `codes`: `wanted` if there was none. Of one code it is named after that.
+    fn name(&mut self, codes: Vec<Yaml>, wanted: &str) -> String {
+        if let Some(name) = self.names.get(&codes) {
+            return name.clone();
+        }
+        let name = match codes.as_slice() {
+            [Yaml::String(code)] => pascal_case(code.trim_end_matches("_MESSAGE")),
+            _ => wanted.to_owned(),
+        };
+        let name = format!("{name}Response");
+        self.schemas.insert(name.clone().into(), with_codes(&self.base, codes.clone()));
+        self.names.insert(codes, name.clone());
+        name
+    }
+}
+
+/// `COURSE_NOT_FOUND` as `CourseNotFound`.
+fn pascal_case(code: &str) -> String {
+    let words = code.split('_').filter_map(|word| word.split_at_checked(1));
+    words.map(|(first, rest)| format!("{first}{}", rest.to_lowercase())).collect()
+}
+
+/// Replaces `x-errors` of `response`, which is called `name`, by examples. Its schema of errors becomes that of its
+/// codes.
 ///
 /// # Errors
 /// When an entry is malformed or its code unknown.
 pub(crate) fn add_errors(
     response: &mut Mapping,
-    schema: &str,
-    base: &Yaml,
-) -> Result<Option<Yaml>, LocalError> {
-    let Some(errors) = response.shift_remove("x-errors") else { return Ok(None) };
+    name: &str,
+    schemas: &mut ErrorSchemas,
+) -> Result<(), LocalError> {
+    let Some(errors) = response.shift_remove("x-errors") else { return Ok(()) };
     let malformed =
         |error: serde_yaml_ng::Error| LocalError::new(format!("x-errors is malformed: {error}."));
     let (mut examples, mut has_fields) = (Mapping::new(), false);
@@ -88,8 +156,8 @@ pub(crate) fn add_errors(
             }
             whole => from_value(whole).map_err(malformed)?,
         };
-        has_fields |=
-            !example.fields.is_empty() && known(&code)?.status() == StatusCode::BAD_REQUEST;
+        has_fields |= !example.fields.is_empty()
+            && status(known(&code)?, &example) == StatusCode::BAD_REQUEST;
         let mut shown = Mapping::new();
         if let Some(summary) = &example.summary {
             shown.insert("summary".into(), summary.clone().into());
@@ -103,20 +171,38 @@ pub(crate) fn add_errors(
         let mut seen = HashSet::new();
         codes.retain(|code| seen.insert(code.clone()));
     }
-    let mut own = None;
-    if !response.contains_key("content") {
-        let content = format!(
-            "{{ application/json: {{ schema: {{ $ref: '#/components/schemas/{schema}' }} }} }}"
-        );
-        response.insert("content".into(), from_str(&content).map_err(malformed)?);
-        own = Some(with_codes(base, codes));
-    }
+    codes.sort_by(|one, other| one.as_str().cmp(&other.as_str()));
+    let of_all: Yaml = from_str(OF_ALL).map_err(malformed)?;
+    let content = response.entry("content".into()).or_insert(of_all);
+    name_schema(content, &format!("#/components/schemas/{}", schemas.name(codes, name)));
     if let Some(Yaml::Mapping(media)) =
         response.get_mut("content").and_then(|content| content.get_mut("application/json"))
     {
         media.insert("examples".into(), examples.into());
     }
-    Ok(own)
+    Ok(())
+}
+
+/// The content of an error response that has none of its own.
+const OF_ALL: &str =
+    "{ application/json: { schema: { $ref: '#/components/schemas/ErrorResponse' } } }";
+
+/// Replaces references to the schema of all errors in `content` by `reference`.
+fn name_schema(content: &mut Yaml, reference: &str) {
+    match content {
+        Yaml::Mapping(fields) => {
+            for (name, field) in fields {
+                if name == "$ref" && field == "#/components/schemas/ErrorResponse" {
+                    *field = reference.into();
+                }
+                name_schema(field, reference);
+            }
+        }
+        Yaml::Sequence(elements) => {
+            elements.iter_mut().for_each(|element| name_schema(element, reference));
+        }
+        _ => {}
+    }
 }
 
 /// The schema `base` of an error, whose code is one of `codes`, or another: an operation can get more.
@@ -134,7 +220,7 @@ fn with_codes(base: &Yaml, codes: Vec<Yaml>) -> Yaml {
 
 fn body(code: &Yaml, example: ErrorExample) -> Result<Body, LocalError> {
     let error = known(code)?;
-    let mut errors = Vec::new();
+    let (status, mut errors) = (status(error, &example), Vec::new());
     for (field, what) in example.fields {
         let (code, bounds) = match what {
             Yaml::Mapping(mut bounds) => (bounds.shift_remove("code").unwrap_or_default(), bounds),
@@ -145,7 +231,12 @@ fn body(code: &Yaml, example: ErrorExample) -> Result<Body, LocalError> {
         element.extend(bounds);
         errors.push(element);
     }
-    Ok(Body { code: error.status().as_u16(), message: text(error), data: example.data, errors })
+    Ok(Body { code: status.as_u16(), message: text(error), data: example.data, errors })
+}
+
+fn status(error: ErrorCode, example: &ErrorExample) -> StatusCode {
+    let own = example.status.and_then(|status| StatusCode::from_u16(status).ok());
+    own.unwrap_or_else(|| error.status())
 }
 
 fn known(code: &Yaml) -> Result<ErrorCode, LocalError> {

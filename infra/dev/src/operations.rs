@@ -11,7 +11,8 @@ use serde_json::Value;
 use serde_yaml_ng::{Mapping, Value as Yaml};
 
 use crate::{
-    FUNCTIONS, examples,
+    FUNCTIONS,
+    examples::{self, ErrorSchemas},
     schemas::{extend_all, name_required},
 };
 
@@ -56,47 +57,47 @@ pub fn document() -> Result<Document, LocalError> {
     let answers = examples::answers()?;
     let base = document.components.get("schemas").and_then(|all| all.get("ErrorResponse"));
     let base = base.cloned().unwrap_or_default();
-    let mut schemas = Mapping::new();
-    let mut complete = |name: &str, response: &mut Mapping| {
-        let schema = format!("{name}Response");
-        if let Some(own) = complete(response, &headers, &schema, &base)? {
-            schemas.insert(schema.into(), own);
-        }
-        Ok::<_, LocalError>(())
-    };
-    for (name, response) in document.components.entry("responses".to_owned()).or_default() {
+    let mut schemas = ErrorSchemas::new(base);
+    let shared = document.components.get("responses").cloned().unwrap_or_default();
+    let responses = document.components.entry("responses".to_owned()).or_default();
+    responses.retain(|_, response| response.get("x-abstract").is_none());
+    for (name, response) in responses {
         if let (Some(name), Yaml::Mapping(response)) = (name.as_str(), response) {
-            complete(name, response)?;
+            complete(response, &headers, name, &mut schemas)?;
         }
     }
     let items = document.paths.values_mut().filter_map(Yaml::as_mapping_mut);
     for operation in items.flat_map(Mapping::values_mut) {
+        if let Yaml::Mapping(operation) = operation {
+            examples::distribute(operation, &shared)?;
+        }
         let id = operation.get("operationId").and_then(Yaml::as_str).unwrap_or_default().to_owned();
         let Some(Yaml::Mapping(responses)) = operation.get_mut("responses") else { continue };
         for (status, response) in responses {
             let (Some(status), Yaml::Mapping(response)) = (status.as_str(), response) else {
                 continue;
             };
-            complete(&format!("{id}{status}"), response)?;
+            complete(response, &headers, &format!("{id}{status}"), &mut schemas)?;
             examples::add_answers(&id, status, response, &answers);
         }
     }
-    document.components.entry("schemas".to_owned()).or_default().extend(schemas);
+    document.components.entry("schemas".to_owned()).or_default().extend(schemas.schemas);
     Ok(document)
 }
 
-/// Adds to `response` the examples of its errors and, unless it names them itself, `headers`. Returns the schema that it refers
-/// to as `schema`, if it has errors: `base` with their codes.
+/// Adds to `response`, which is called `name`, the examples and the schema of its errors and, unless it names them itself,
+/// `headers`.
 fn complete(
     response: &mut Mapping,
     headers: &Yaml,
-    schema: &str,
-    base: &Yaml,
-) -> Result<Option<Yaml>, LocalError> {
+    name: &str,
+    schemas: &mut ErrorSchemas,
+) -> Result<(), LocalError> {
     if response.contains_key("$ref") {
-        return Ok(None);
+        return Ok(());
     }
-    let errors = examples::add_errors(response, schema, base)?;
+    response.shift_remove("x-abstract");
+    examples::add_errors(response, name, schemas)?;
     let is_limited = response.shift_remove("x-unlimited").is_none();
     let groups = ["all"].into_iter().chain(is_limited.then_some("limited"));
     let groups = groups.filter_map(|group| headers.get(group)?.as_mapping());
@@ -107,7 +108,7 @@ fn complete(
     let own = response.shift_remove("headers");
     all.extend(own.and_then(|own| own.as_mapping().cloned()).unwrap_or_default());
     response.insert("headers".into(), all.into());
-    Ok(errors)
+    Ok(())
 }
 
 /// The document whose parts are `files`: name and text.

@@ -46,6 +46,7 @@ pub use courses::{
     CourseList,
     catalogue::{CatalogueEntry, CatalogueRange, catalogue_position},
     questions::{CourseTerms, FullCourse, questions_fit},
+    search::FoundCourse,
     sessions::StoredSessions,
 };
 pub use engine::{

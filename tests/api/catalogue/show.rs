@@ -27,6 +27,7 @@ async fn course_shows_its_card_description_and_contact() {
     ] {
         card[field] = json!(value);
     }
+    card["sessions"] = json!([]);
     assert_eq!(body, json!({ "code": 200, "course": card }));
     world.clock().advance(DAY * 2);
     assert_eq!(titles(&world, "", 20).await, [""; 0]);

@@ -23,6 +23,7 @@ async fn many(people: &[Person]) -> (Vec<u64>, usize) {
     for answer in answers.iter().filter(|answer| answer.status != 404) {
         answer.expect_error(ErrorCode::TooManyRequests);
         assert_eq!(remaining(answer), 0);
+        assert!(answer.header("retry-after").parse::<u64>().is_ok(), "whole seconds");
     }
     let refused = answers.len() - passed.len();
     (passed, refused)

@@ -1,8 +1,9 @@
-//! `GET /catalogue/{courseId}`: returns a course that everybody can find, with its description and contact.
+//! `GET /catalogue/{courseId}`: returns a course that everybody can find, with its description, contact
+//! and sessions.
 
 use axum::extract::State;
 use common::{ApiResult, ErrorCode, Now, Path, ok};
-use domain::{CourseId, course::CourseDetails};
+use domain::{CourseId, attendance::CourseSessionView, course::CourseDetails};
 use serde::Serialize;
 use store::{CatalogueEntry, RegistrationTerms};
 
@@ -20,6 +21,7 @@ struct CatalogueCourse {
     card: Card,
     #[serde(flatten)]
     details: CourseDetails,
+    sessions: Vec<CourseSessionView>,
 }
 
 /// Also a course that is over. Drafts, cancelled courses and those of a closed committee give the response of an unknown one.
@@ -39,6 +41,7 @@ pub(crate) async fn show(
     let terms = RegistrationTerms { settings: stored.settings, seats, own: None };
     let card = Card::new(CatalogueEntry { course, committee, terms }, now);
     let card = card.ok_or(ErrorCode::CourseNotFound)?;
-    let course = CatalogueCourse { card, details };
+    let sessions = stored.sessions.sessions.into_iter().map(CourseSessionView::from).collect();
+    let course = CatalogueCourse { card, details, sessions };
     Ok(ok(CatalogueCourseResponse { course })?.cached(CACHE))
 }

@@ -19,7 +19,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use domain::{CourseId, Word, course::CourseSummary};
+use domain::{CommitteeId, CourseId, Word, course::CourseSummary};
 use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde_dynamo::from_items;
@@ -34,8 +34,18 @@ use crate::{
 const MAX_READ: usize = 500;
 
 #[derive(Deserialize)]
-struct EntryKey {
+struct Entry {
     sk: String,
+    committee: CommitteeId,
+}
+
+/// A course that a search found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FoundCourse {
+    /// Its id.
+    pub course_id: CourseId,
+    /// The id of its committee.
+    pub committee_id: CommitteeId,
 }
 
 #[derive(Deserialize)]
@@ -45,38 +55,44 @@ struct Count {
 }
 
 impl Store {
-    /// At most `limit` published courses after `position` that match all of `words`, latest publication first. Reads at
-    /// most 500 entries, so a page may be short before the list ends.
+    /// At most `limit` courses after `position` that match all of `words`, latest publication first, as the index has them.
+    /// Reads at most 500 entries, so a page may be short before the list ends.
     pub async fn search(
         &self,
         words: &[Word],
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<CourseSummary>, StoreError> {
+    ) -> Result<Page<FoundCourse>, StoreError> {
         let page = self.entries(words, position, limit).await?;
-        let ids: Vec<CourseId> = page
-            .items
-            .iter()
-            .filter_map(|sk| sk.rsplit('#').next())
-            .map(CourseId::or_none)
-            .collect();
-        let keys: Vec<Key> = ids.iter().map(|id| keys::course(*id)).collect();
-        let found: Vec<ListedItem<CourseSummary>> = self.get_many(&keys, "card").await?;
-        let mut found: HashMap<CourseId, CourseSummary> =
-            found.into_iter().map(|item| (item.card.course_id, item.card)).collect();
-        let words: Vec<Vec<String>> = words.iter().map(Word::stems).collect();
-        let has_words = |course: &CourseSummary| course.is_announced() && course.has_words(&words);
-        let courses = ids.iter().filter_map(|id| found.remove(id)).filter(has_words);
-        Ok(Page { items: courses.collect(), last: page.last })
+        Ok(page.map(|Entry { sk, committee }| {
+            let course_id = CourseId::or_none(sk.rsplit('#').next().unwrap_or_default());
+            FoundCourse { course_id, committee_id: committee }
+        }))
     }
 
-    /// The sort keys of the entries of courses that match all of `words`.
+    /// Reads the courses `found` for `words`: those that are published and still match, in the same order.
+    pub async fn found_courses(
+        &self,
+        words: &[Word],
+        found: &[FoundCourse],
+    ) -> Result<Vec<CourseSummary>, StoreError> {
+        let keys: Vec<Key> = found.iter().map(|one| keys::course(one.course_id)).collect();
+        let read: Vec<ListedItem<CourseSummary>> = self.get_many(&keys, "card").await?;
+        let mut read: HashMap<CourseId, CourseSummary> =
+            read.into_iter().map(|item| (item.card.course_id, item.card)).collect();
+        let words: Vec<Vec<String>> = words.iter().map(Word::stems).collect();
+        let has_words = |course: &CourseSummary| course.is_announced() && course.has_words(&words);
+        let courses = found.iter().filter_map(|one| read.remove(&one.course_id));
+        Ok(courses.filter(has_words).collect())
+    }
+
+    /// The entries of courses that match all of `words`.
     async fn entries(
         &self,
         words: &[Word],
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<String>, StoreError> {
+    ) -> Result<Page<Entry>, StoreError> {
         let words = words.iter().map(Word::stems).collect();
         let words = self.rarest_first(words).await?;
         let Some((rarest, others)) = words.split_first() else {
@@ -90,7 +106,8 @@ impl Store {
             .map(|term| keys::term_count(term).pk)
             .map(|pk| self.entries_in(pk, others, position, limit, read_limit));
         let pages = try_join_all(pages).await?;
-        Ok(Page::merged(pages, limit, Order::Descending, String::clone, String::clone))
+        let position = |entry: &Entry| entry.sk.clone();
+        Ok(Page::merged(pages, limit, Order::Descending, position, position))
     }
 
     /// The terms of each word, beginning with the word that the fewest courses contain. Counts are approximate: a wrong
@@ -113,7 +130,7 @@ impl Store {
         Ok(words)
     }
 
-    /// The sort keys of the entries in the partition `pk` whose courses have a term of each of `others`.
+    /// The entries in the partition `pk` whose courses have a term of each of `others`.
     async fn entries_in(
         &self,
         pk: String,
@@ -121,14 +138,14 @@ impl Store {
         position: Option<&str>,
         limit: u16,
         read_limit: usize,
-    ) -> Result<Page<String>, StoreError> {
+    ) -> Result<Page<Entry>, StoreError> {
         let mut request = self
             .reads
             .query()
             .table_name(self.name(Table::Records))
             .scan_index_forward(false)
             .key_condition_expression("pk = :pk AND begins_with(sk, :at)")
-            .projection_expression("sk")
+            .projection_expression("sk, committee")
             .expression_attribute_values(":pk", text(&pk))
             .expression_attribute_values(":at", text(ENTRIES));
         if !others.is_empty() {
@@ -149,11 +166,10 @@ impl Store {
             .map(|sk| HashMap::from([("pk".to_owned(), text(&pk)), ("sk".to_owned(), text(sk))]));
         let (items, next) = self.query(request.set_exclusive_start_key(start), read_limit).await?;
         let last_evaluated = next.and_then(|key| key.get("sk")?.as_s().ok().cloned());
-        let mut items: Vec<String> =
-            from_items::<_, EntryKey>(items)?.into_iter().map(|key| key.sk).collect();
+        let mut items: Vec<Entry> = from_items(items)?;
         let last = if items.len() > usize::from(limit) {
             items.truncate(limit.into());
-            items.last().cloned()
+            items.last().map(|entry| entry.sk.clone())
         } else {
             last_evaluated
         };

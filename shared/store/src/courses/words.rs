@@ -5,7 +5,7 @@
 //! the worker then updates the entries and removes it from `due`: in one transaction up to 99 changed entries, else in
 //! several.
 
-use domain::{CourseId, course::CourseSummary};
+use domain::{CommitteeId, CourseId, course::CourseSummary};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
@@ -22,10 +22,12 @@ const MAX_CHANGES: usize = 99;
 /// Counts that are written at once.
 const AT_ONCE: usize = 8;
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Entry {
     /// All terms of the course.
     words: Vec<String>,
+    /// The committee of the course.
+    committee: CommitteeId,
 }
 
 /// A course and the terms that it has entries for.
@@ -54,7 +56,7 @@ fn entries(course: &CourseSummary) -> Vec<Write> {
     let Some(published_at) = course.published_at else {
         return Vec::new();
     };
-    let entry = Entry { words: terms(course) };
+    let entry = Entry { words: terms(course), committee: course.committee_id };
     let keys = entry.words.iter().map(|term| keys::entry(term, published_at, course.course_id));
     keys.map(|key| key.holding(&entry)).collect()
 }
