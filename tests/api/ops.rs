@@ -17,7 +17,8 @@ use identity::{
     token::{Signer, Verifier},
 };
 use ops::{
-    ErasedAgain, Expectations, First, Kind, LeadingKeys, Parameters, Policies, Reason, Since, Stage,
+    ErasedAgain, Expectations, First, Kind, LeadingKeys, Parameters, Policies, Reason, Resealed,
+    Since, Stage,
 };
 use runtime::{Aws, Clock, Key, Startup};
 use serde_json::json;
@@ -96,7 +97,14 @@ async fn keys_are_copied_to_another_region_without_what_the_stack_writes() {
     let there = parameters(&elsewhere);
     here.write("/halqa/dev/stack/RATE_LIMIT", &"100".into()).await.unwrap();
     there.write("/halqa/dev/auth/SEALING_KEYS", &"old".into()).await.unwrap();
+    let not_copied = async || ops::not_copied(&here, &there, DEV).await.unwrap();
+    assert_eq!(not_copied().await.len(), 28);
     assert_eq!(ops::copy(&here, &there, DEV).await, Ok(28));
+    assert_eq!(ops::copy(&here, &there, DEV).await, Ok(0));
+    assert_eq!(not_copied().await, [""; 0]);
+    here.write("/halqa/dev/cpanel/CPANEL_TOKEN", &"new".into()).await.unwrap();
+    let missing = "/halqa/dev/cpanel/CPANEL_TOKEN has no copy in the other region: run keys copy.";
+    assert_eq!(not_copied().await, [missing]);
     assert_eq!(ops::problems(&there, DEV, &[]).await.unwrap(), [""; 0]);
     let name = "/halqa/dev/users/SEALING_KEYS";
     assert_eq!(elsewhere.cloud().parameter(name), world.cloud().parameter(name));
@@ -667,9 +675,12 @@ async fn restore_undoes_decisions_until_since_makes_them_again() {
     assert_eq!(actions, ["MAILS_STOPPED", "OPT_OUT_ADDED"]);
 
     // the restored table has a secret that the retired key alone opens
-    let newest = both.split(',').next().unwrap();
-    let unknown = restored.another_process_with(&[("SEALING_KEYS", newest)]);
-    assert!(unknown.setup().store.otp(member.user().user_id).await.unwrap().is_some());
-    let resealed = ops::reseal(restored.setup()).await.unwrap();
+    ops::retire(&parameters, DEV, Kind::Sealing, former.setup(), Reason::Disclosed).await.unwrap();
+    let newest = former.cloud().parameter("/halqa/dev/users/SEALING_KEYS").unwrap();
+    let without = restored.another_process_with(&[("SEALING_KEYS", &newest)]);
+    assert!(without.setup().store.otp(member.user().user_id).await.unwrap().is_some());
+    assert_eq!(ops::reseal(without.setup()).await.unwrap(), Resealed::default());
+    let with_it = restored.another_process_with(&[("SEALING_KEYS", &format!("{newest},{old}"))]);
+    let resealed = ops::reseal(with_it.setup()).await.unwrap();
     assert_eq!((resealed.done, resealed.unreadable), (1, 0));
 }

@@ -25,8 +25,9 @@ use tokio::{
 
 use crate::aws_services::serve;
 
-const FUNCTIONS: [&str; 14] = [
+const FUNCTIONS: [&str; 15] = [
     "auth",
+    "certificates",
     "committees",
     "courses",
     "cpanel",
@@ -266,7 +267,7 @@ async fn hook_invokes_every_new_version_and_reports_success() {
 }
 
 #[tokio::test]
-async fn fourteen_hooks_at_once_share_one_check_and_all_report() {
+async fn fifteen_hooks_at_once_share_one_check_and_all_report() {
     let one_check = invocations_of_one_check().await;
     with_hook(async |hook, services| {
         let hooks =

@@ -36,7 +36,8 @@ const LOOKS: usize = 30;
 pub const HOOK_TIME: Duration = CLAIM.saturating_add(CHECK);
 /// A GET of each function, with the status for a member without rights: 403 shows that the function of the panel has read
 /// the account. `/otp/generate` makes a secret, which is never used and expires.
-const READS: [(&str, u16); 7] = [
+const READS: [(&str, u16); 8] = [
+    ("/certificates/my-certificates", 200),
     ("/courses/search-all", 200),
     ("/cpanel/db", 403),
     ("/files/my-files", 200),
@@ -246,7 +247,7 @@ struct Reports {
 }
 
 impl Reports {
-    /// Those of `hook`, if it is the one that recorded the result of `check`.
+    /// The reports of `hook`, if it is the one that recorded the result of `check`.
     fn of_reporter(hook: &str, check: ReleaseCheck) -> Self {
         match (check.reporter, check.passed) {
             (Some(reporter), Some(passed)) if reporter == hook => {

@@ -5,7 +5,7 @@
 //! is *announced*: all functions accept it and none uses it. It is *taken into use*. The former key is *retired* when
 //! nothing is left that was made with it.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use data_encoding::{BASE64, HEXLOWER};
 use domain::Instant;
@@ -366,17 +366,46 @@ pub async fn replace(
     }
 }
 
-/// Writes the keys of `stage` to the parameters `to` of another region, and returns how many there are. What the stack writes
-/// is left out.
-pub async fn copy(parameters: &Parameters, to: &Parameters, stage: Stage) -> Result<usize, String> {
+/// Writes those keys of `stage` to `elsewhere`, the parameters of another region, that are missing or have other values there.
+/// Returns how many. What the stack writes is left out, and what is only there stays.
+pub async fn copy(
+    parameters: &Parameters,
+    elsewhere: &Parameters,
+    stage: Stage,
+) -> Result<usize, String> {
+    let different = different(parameters, elsewhere, stage).await?;
+    for (name, value) in &different {
+        elsewhere.write(name, value).await?;
+    }
+    Ok(different.len())
+}
+
+/// A sentence for each key that [`copy`] would write.
+pub async fn not_copied(
+    parameters: &Parameters,
+    elsewhere: &Parameters,
+    stage: Stage,
+) -> Result<Vec<String>, String> {
+    let names = different(parameters, elsewhere, stage).await?.into_keys();
+    Ok(names
+        .map(|name| format!("{name} has no copy in the other region: run keys copy."))
+        .collect())
+}
+
+/// The keys of `stage` whose values in `elsewhere` are not those in `parameters`.
+async fn different(
+    parameters: &Parameters,
+    elsewhere: &Parameters,
+    stage: Stage,
+) -> Result<BTreeMap<String, SecretString>, String> {
     let of_stack = stage.keys_path("stack/");
     let names = parameters.names(stage.keys_path("").trim_end_matches('/')).await?;
     let names: Vec<String> =
         names.into_iter().filter(|name| !name.starts_with(&of_stack)).collect();
-    for (name, value) in parameters.read(&names).await? {
-        to.write(&name, &value).await?;
-    }
-    Ok(names.len())
+    let (mut keys, copies) = (parameters.read(&names).await?, elsewhere.read(&names).await?);
+    let text = SecretString::expose_secret;
+    keys.retain(|name, value| copies.get(name).map(text) != Some(text(value)));
+    Ok(keys)
 }
 
 /// The list of the first function. Every change is written there first, so it is never older than the others.

@@ -24,7 +24,8 @@ pub use end_sessions::end_sessions;
 pub use erase_again::{ErasedAgain, erase_again};
 pub use events::{Replayed, replay_events};
 pub use keys::{
-    Kind, Made, Reason, announce, copy, make, missing, problems, replace, retire, take_into_use,
+    Kind, Made, Reason, announce, copy, make, missing, not_copied, problems, replace, retire,
+    take_into_use,
 };
 pub use parameters::Parameters;
 pub use policies::{LeadingKeys, Policies, policies};

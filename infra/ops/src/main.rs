@@ -20,7 +20,7 @@ const USAGE: &str = "cargo ops <dev|staging|prod|local> …
                                   cpanel: includes the panel's token
     keys announce|use|retire <k>  rotates a key in three steps; <k>: signing sealing cursor outbox edge
     keys retire <k> disclosed     retires a key that a restored table may need, because others may have it
-    keys copy <region>            writes all keys to Parameter Store in another region
+    keys copy                     writes them to Parameter Store of ExportRegion, as every other change of keys does
     keys replace <k>              replaces a disclosed key at once; <k>: signing cursor
     bootstrap <file.json>         creates the first committee and super admin, who gets a mail
     canary                        creates the account that the canary signs in with
@@ -60,7 +60,7 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
         }
         ["keys"] => make_keys(stage).await,
         ["keys", "check", words @ ..] => check_keys(stage, words).await,
-        ["keys", "copy", region] => copy_keys(stage, region).await,
+        ["keys", "copy"] => copy_keys(stage).await,
         ["keys", verb, kind] => change_keys(stage, verb, kind.parse()?, Reason::Age).await,
         ["keys", "retire", kind, "disclosed"] => {
             change_keys(stage, "retire", kind.parse()?, Reason::Disclosed).await
@@ -115,12 +115,13 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
 async fn make_keys(stage: Stage) -> Result<String, String> {
     let made = ops::make(&parameters(stage)?, stage, &Clock::default()).await?;
     let lines: String = made.made.iter().map(|name| format!("created {name}\n")).collect();
-    Ok(format!("{lines}{} created, {} kept.", made.made.len(), made.kept))
+    let copied = copy_keys(stage).await?;
+    Ok(format!("{lines}{copied}{} created, {} kept.", made.made.len(), made.kept))
 }
 
 async fn check_keys(stage: Stage, words: &[&str]) -> Result<String, String> {
     let parameters = parameters(stage)?;
-    let (problems, fine) = match words {
+    let (mut problems, fine) = match words {
         ["names", panel @ ..] => (
             ops::missing(&parameters, stage, panel_token(panel)?).await?,
             "All keys are present; their values were not read.",
@@ -130,6 +131,11 @@ async fn check_keys(stage: Stage, words: &[&str]) -> Result<String, String> {
             "All keys are present and consistent.",
         ),
     };
+    if !words.starts_with(&["names"])
+        && let Some((_, elsewhere)) = elsewhere(stage)?
+    {
+        problems.extend(ops::not_copied(&parameters, &elsewhere, stage).await?);
+    }
     if problems.is_empty() { Ok(fine.to_owned()) } else { Err(problems.join("\n")) }
 }
 
@@ -158,15 +164,28 @@ async fn change_keys(
         "replace" => ops::replace(&parameters, stage, kind, &clock).await?,
         _ => return Err(USAGE.to_owned()),
     }
-    Ok("Done. Run infra/bin/restart, so that every function reads the change.".to_owned())
+    let copied = copy_keys(stage).await?;
+    Ok(format!("{copied}Done. Run infra/bin/restart, so that every function reads the change."))
 }
 
-async fn copy_keys(stage: Stage, region: &str) -> Result<String, String> {
+/// A line with the number of keys that were written to the region of the exports; empty without one.
+async fn copy_keys(stage: Stage) -> Result<String, String> {
+    let Some((region, elsewhere)) = elsewhere(stage)? else { return Ok(String::new()) };
+    let copied = ops::copy(&parameters(stage)?, &elsewhere, stage).await?;
+    Ok(format!("{copied} keys were written in {region}.\n"))
+}
+
+/// The region of the exports, and its parameters, if the stack of `stage` has exports.
+fn elsewhere(stage: Stage) -> Result<Option<(String, Parameters)>, String> {
+    let Stage::Deployed(name) = stage else { return Ok(None) };
+    let region = StackParameters::read(name)?.text("ExportRegion").to_owned();
+    if region.is_empty() {
+        return Ok(None);
+    }
     let mut settings = stage.settings(environment(), "users")?;
-    settings.insert("AWS_REGION".to_owned(), region.to_owned());
-    let elsewhere = Aws::new(&settings.into_iter().collect()).map_err(|error| error.to_string())?;
-    let copied = ops::copy(&parameters(stage)?, &Parameters::new(&elsewhere), stage).await?;
-    Ok(format!("{copied} keys were written in {region}."))
+    settings.insert("AWS_REGION".to_owned(), region.clone());
+    let aws = Aws::new(&settings.into_iter().collect()).map_err(|error| error.to_string())?;
+    Ok(Some((region, Parameters::new(&aws))))
 }
 
 async fn bootstrap(stage: Stage, file: &str) -> Result<String, String> {

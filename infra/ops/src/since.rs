@@ -80,21 +80,44 @@ async fn entries_since(
     }
 }
 
-/// What `erase-again` does, what is written here, and what only adds to the data, is not listed.
+/// Whether `action` took something from somebody, or gave it back: a decision that holds no more. What `erase-again` does,
+/// what is written here, and what only adds to the data or changes its content, is not listed.
 const fn is_listed(action: Action) -> bool {
-    matches!(
-        action,
+    match action {
         Action::UserStatusChanged
-            | Action::TeamMemberUpdated
-            | Action::OtpReset
-            | Action::FileRemoved
-            | Action::MailsResumed
-            | Action::OptOutRemoved
-            | Action::CommitteeUpdated
-            | Action::CourseReturnedToDraft
-            | Action::CourseArchived
-            | Action::CourseCancelled
-    )
+        | Action::TeamMemberUpdated
+        | Action::OtpReset
+        | Action::SessionsEnded
+        | Action::FileRemoved
+        | Action::MailsResumed
+        | Action::OptOutRemoved
+        | Action::CommitteeUpdated
+        | Action::CourseReturnedToDraft
+        | Action::CourseArchived
+        | Action::CourseCancelled
+        | Action::RegistrationRejected
+        | Action::RegistrationCancelled
+        | Action::CertificateRevoked => true,
+        Action::UserDeleted
+        | Action::MailsStopped
+        | Action::OptOutAdded
+        | Action::CommitteeCreated
+        | Action::CourseUpdated
+        | Action::QuestionUpdated
+        | Action::QuestionDeleted
+        | Action::CourseCopied
+        | Action::CoursePublished
+        | Action::RegistrationSettingsUpdated
+        | Action::RegistrationApproved
+        | Action::RegistrationUpdated
+        | Action::RegistrationFileRead
+        | Action::RegistrationsExported
+        | Action::SessionsUpdated
+        | Action::AttendanceCorrected
+        | Action::CertificatesIssued
+        | Action::BatchAccepted
+        | Action::SubdomainRequested => false,
+    }
 }
 
 fn line(entry: &AuditEntry) -> String {

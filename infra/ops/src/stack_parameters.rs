@@ -46,7 +46,7 @@ impl StackParameters {
     }
 
     /// The value of `name`; empty if it has none.
-    pub(crate) fn text(&self, name: &str) -> &str {
+    pub fn text(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
 

@@ -3,7 +3,7 @@
 mod announcements;
 pub(crate) mod catalogue;
 pub(crate) mod questions;
-mod search;
+pub(crate) mod search;
 pub(crate) mod sessions;
 pub(crate) mod words;
 

@@ -6,8 +6,8 @@ use axum::{
     response::IntoResponse,
 };
 use common::{
-    ApiError, Fields, FromFields, Input, InvalidValue, flag, integer, phone, secret, text,
-    text_or_empty,
+    ApiError, Fields, FromFields, Input, InvalidField, InvalidValue, flag, integer, phone, secret,
+    text, text_or_empty,
 };
 use domain::{Email, Instant, Line, Price};
 use futures_util::FutureExt;
@@ -22,7 +22,7 @@ fn price(literal: &str) -> Result<Price, InvalidValue> {
 struct Everything;
 
 impl FromFields<()> for Everything {
-    fn from_fields(fields: &mut Fields, (): &()) -> Option<Self> {
+    fn from_fields(fields: &mut Fields, (): &()) -> Result<Self, InvalidField> {
         let price = fields.exact_number("p", price);
         let line = fields.nullable("l", text::<Line<20>>);
         let objects = fields.objects_or_texts("o", 3, Some("l"), |fields| {
@@ -31,15 +31,15 @@ impl FromFields<()> for Everything {
             let inner = fields.objects("o", 2, |fields| fields.optional("b", flag));
             line.and(price).and(inner)
         });
-        let texts = fields.texts::<Email>("t");
+        let texts = fields.texts::<Email>("t", None, 100);
         let whole = fields.optional("n", integer(1..=100_u32));
         let at = fields.optional("a", text::<Instant>);
         let word = fields.optional("s", secret);
         let maybe = fields.optional("m", text_or_empty::<Line<9>>);
         let number = phone(fields);
-        assert!(whole.flatten().is_none_or(|number| (1..=100).contains(&number)));
+        assert!(whole.ok().flatten().is_none_or(|number| (1..=100).contains(&number)));
         let _ = (price?, line?, objects?, texts?, whole?, at?, word?, maybe?, number?);
-        Some(Self)
+        Ok(Self)
     }
 }
 
