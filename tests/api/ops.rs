@@ -102,8 +102,15 @@ async fn keys_are_copied_to_another_region_without_what_the_stack_writes() {
     assert_eq!(ops::copy(&here, &there, DEV).await, Ok(28));
     assert_eq!(ops::copy(&here, &there, DEV).await, Ok(0));
     assert_eq!(not_copied().await, [""; 0]);
+    ops::announce(&here, DEV, Kind::Signing, world.clock()).await.unwrap();
+    assert_eq!(
+        ops::copy(&here, &there, DEV).await,
+        Ok(1),
+        "the public list, not the announced key"
+    );
     here.write("/halqa/dev/cpanel/CPANEL_TOKEN", &"new".into()).await.unwrap();
-    let missing = "/halqa/dev/cpanel/CPANEL_TOKEN has no copy in the other region: run keys copy.";
+    let missing =
+        "/halqa/dev/cpanel/CPANEL_TOKEN has no current copy in the other region: run keys copy.";
     assert_eq!(not_copied().await, [missing]);
     assert_eq!(ops::problems(&there, DEV, &[]).await.unwrap(), [""; 0]);
     let name = "/halqa/dev/users/SEALING_KEYS";

@@ -11,7 +11,6 @@ use domain::{
     course::{CourseSummary, Include},
     words,
 };
-
 use store::Page;
 
 use crate::{Courses, listed::ListedCourse};

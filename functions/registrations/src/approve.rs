@@ -55,7 +55,7 @@ impl Registrations {
         now: Instant,
     ) -> Result<VisibleRegistration, ApiError> {
         let approve = || async {
-            // Before the course: see `Applicant` of `POST /registrations/{courseId}`.
+            // Before the course: see `applicant` of `POST /registrations/{courseId}`.
             let seats = self.store.seats(ids.0).await?;
             let found = self.decidable(ids, writer).await?;
             let decision = found.approved(request, &seats, now)?;

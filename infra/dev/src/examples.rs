@@ -41,7 +41,7 @@ const OF_FIELDS: [ErrorCode; 7] = [
 #[serde(deny_unknown_fields)]
 struct ErrorExample {
     summary: Option<String>,
-    /// The status of the response, if it is not that of the code: 400 for a field with an id of nothing.
+    /// The status of the response, if it is not that of the code: such as 400 when a field names an object that does not exist.
     status: Option<u16>,
     /// The invalid fields, each with its code, or with `code` and the bounds of the field.
     #[serde(default)]
@@ -71,8 +71,8 @@ pub(crate) fn answers() -> Result<Mapping, LocalError> {
         .map_err(|error| LocalError::new(format!("examples.json is malformed: {error}.")))
 }
 
-/// Moves `x-errors` of `operation` to its responses: each code to that with its status, which thereby becomes its own copy of
-/// the one of `shared` that it refers to.
+/// Moves each code of `x-errors` of `operation` to the response with its status. A response that refers to one of `shared` is
+/// replaced by a copy first.
 ///
 /// # Errors
 /// When a code is unknown, or there is no response with its status.
@@ -98,12 +98,13 @@ pub(crate) fn distribute(operation: &mut Mapping, shared: &Mapping) -> Result<()
     Ok(())
 }
 
-/// The schemas of error responses: that of all errors, with the codes of the response alone. Equal ones are one.
+/// The schemas of error responses: that of all errors, with the codes of the response alone. Responses with the same codes
+/// share one.
 #[derive(Default)]
 pub(crate) struct ErrorSchemas {
     base: Yaml,
     names: HashMap<Vec<Yaml>, String>,
-    /// Those that were named, by their names.
+    /// The schemas made so far, by name.
     pub(crate) schemas: Mapping,
 }
 
@@ -112,7 +113,7 @@ impl ErrorSchemas {
         Self { base, ..Self::default() }
     }
 
-    /// The name of the schema with `codes`: `wanted` if there was none. Of one code it is named after that.
+    /// The name of the schema with `codes`, which is made if there is none. A schema with one code is named after the code.
     fn name(&mut self, codes: Vec<Yaml>, wanted: &str) -> String {
         if let Some(name) = self.names.get(&codes) {
             return name.clone();

@@ -367,7 +367,7 @@ pub async fn replace(
 }
 
 /// Writes those keys of `stage` to `elsewhere`, the parameters of another region, that are missing or have other values there.
-/// Returns how many. What the stack writes is left out, and what is only there stays.
+/// Returns how many. What the stack writes is left out; so is an announced signing key, which would stay there after its use.
 pub async fn copy(
     parameters: &Parameters,
     elsewhere: &Parameters,
@@ -388,7 +388,7 @@ pub async fn not_copied(
 ) -> Result<Vec<String>, String> {
     let names = different(parameters, elsewhere, stage).await?.into_keys();
     Ok(names
-        .map(|name| format!("{name} has no copy in the other region: run keys copy."))
+        .map(|name| format!("{name} has no current copy in the other region: run keys copy."))
         .collect())
 }
 
@@ -398,10 +398,10 @@ async fn different(
     elsewhere: &Parameters,
     stage: Stage,
 ) -> Result<BTreeMap<String, SecretString>, String> {
-    let of_stack = stage.keys_path("stack/");
+    let left_out = ["stack/", "next/"].map(|folder| stage.keys_path(folder));
     let names = parameters.names(stage.keys_path("").trim_end_matches('/')).await?;
-    let names: Vec<String> =
-        names.into_iter().filter(|name| !name.starts_with(&of_stack)).collect();
+    let is_key = |name: &String| !left_out.iter().any(|folder| name.starts_with(folder));
+    let names: Vec<String> = names.into_iter().filter(is_key).collect();
     let (mut keys, copies) = (parameters.read(&names).await?, elsewhere.read(&names).await?);
     let text = SecretString::expose_secret;
     keys.retain(|name, value| copies.get(name).map(text) != Some(text(value)));

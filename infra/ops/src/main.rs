@@ -20,7 +20,7 @@ const USAGE: &str = "cargo ops <dev|staging|prod|local> …
                                   cpanel: includes the panel's token
     keys announce|use|retire <k>  rotates a key in three steps; <k>: signing sealing cursor outbox edge
     keys retire <k> disclosed     retires a key that a restored table may need, because others may have it
-    keys copy                     writes them to Parameter Store of ExportRegion, as every other change of keys does
+    keys copy                     copies all keys to Parameter Store of ExportRegion; every change of keys does that, too
     keys replace <k>              replaces a disclosed key at once; <k>: signing cursor
     bootstrap <file.json>         creates the first committee and super admin, who gets a mail
     canary                        creates the account that the canary signs in with
@@ -60,7 +60,10 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
         }
         ["keys"] => make_keys(stage).await,
         ["keys", "check", words @ ..] => check_keys(stage, words).await,
-        ["keys", "copy"] => copy_keys(stage).await,
+        ["keys", "copy"] => match elsewhere(stage)? {
+            Some(_) => Ok(copy_keys(stage).await?.trim_end().to_owned()),
+            None => Err("ExportRegion is not set in samconfig.toml.".to_owned()),
+        },
         ["keys", verb, kind] => change_keys(stage, verb, kind.parse()?, Reason::Age).await,
         ["keys", "retire", kind, "disclosed"] => {
             change_keys(stage, "retire", kind.parse()?, Reason::Disclosed).await
@@ -175,7 +178,7 @@ async fn copy_keys(stage: Stage) -> Result<String, String> {
     Ok(format!("{copied} keys were written in {region}.\n"))
 }
 
-/// The region of the exports, and its parameters, if the stack of `stage` has exports.
+/// The region of the exports of `stage`, and its parameters, if samconfig.toml names one.
 fn elsewhere(stage: Stage) -> Result<Option<(String, Parameters)>, String> {
     let Stage::Deployed(name) = stage else { return Ok(None) };
     let region = StackParameters::read(name)?.text("ExportRegion").to_owned();

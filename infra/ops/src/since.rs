@@ -22,9 +22,9 @@ pub struct Since {
 }
 
 /// Compares `former`, the store with the table before, with the restored table of `store`. What opted-out people and
-/// carriers have asked for since `from` is written again, with its audit entry. All other changes of accounts, committees
-/// and the state of courses since then are listed, whether they were right or are the damage; and the accounts whose password
-/// is another one. It can be repeated.
+/// carriers have asked for since `from` is written again, with its audit entry. Changes of accounts, committees and the state
+/// of courses, registrations that were rejected or cancelled, and revoked certificates since then are listed, whether they were
+/// right or are the damage; and the accounts whose password is another one. It can be repeated.
 ///
 /// # Errors
 /// When a table does not respond. What was written before an error stays so.
@@ -80,14 +80,13 @@ async fn entries_since(
     }
 }
 
-/// Whether `action` took something from somebody, or gave it back: a decision that holds no more. What `erase-again` does,
-/// what is written here, and what only adds to the data or changes its content, is not listed.
+/// Whether `action` took something from somebody, or gave it back: a decision that holds no more. What `erase-again` and the
+/// new signing key do, what is written here, and what only adds to the data or changes its content, is not listed.
 const fn is_listed(action: Action) -> bool {
     match action {
         Action::UserStatusChanged
         | Action::TeamMemberUpdated
         | Action::OtpReset
-        | Action::SessionsEnded
         | Action::FileRemoved
         | Action::MailsResumed
         | Action::OptOutRemoved
@@ -99,6 +98,7 @@ const fn is_listed(action: Action) -> bool {
         | Action::RegistrationCancelled
         | Action::CertificateRevoked => true,
         Action::UserDeleted
+        | Action::SessionsEnded
         | Action::MailsStopped
         | Action::OptOutAdded
         | Action::CommitteeCreated

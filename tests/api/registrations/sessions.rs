@@ -151,6 +151,8 @@ async fn sessions_that_do_not_fit_are_refused_with_their_field() {
     answer.expect_error(ErrorCode::VersionConflict);
     course.trainer.post(&course.path("/cancel-course"), json!({ "reason": "?" })).await.expect_ok();
     course.plan(json!([])).await.expect_error(ErrorCode::CourseCancelled);
+    course.trainer.delete(&format!("/courses/{}", course.id)).await.expect_ok();
+    course.plan(json!([])).await.expect_error(ErrorCode::CourseArchived);
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! The entries of the search index, an inverted index of published courses.
 //!
 //! Each term of a published course (each stem of its words) has an entry, sorted by the course's first publication, that
-//! holds all terms of the course. When a change affects the words of a course, the course is put into the index `due`;
-//! the worker then updates the entries and removes it from `due`: in one transaction up to 99 changed entries, else in
-//! several.
+//! holds all terms of the course, and its committee, which never changes: a search reads committees beside courses. When a
+//! change affects the words of a course, the course is put into the index `due`; the worker then updates the entries and
+//! removes it from `due`: in one transaction up to 99 changed entries, else in several.
 
 use domain::{CommitteeId, CourseId, course::CourseSummary};
 use futures_util::{StreamExt, TryStreamExt, stream};
