@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Tests infra/bin/deploy, restart and rollback with stand-ins for cargo, sam, aws and curl.
+"""Tests infra/bin/deploy, fetch, restart and rollback with stand-ins for cargo, sam, aws, curl and gh.
 
 Needs Python 3.11, bash and git, no network and no AWS account. Run by infra/bin/check-template.
 """
 
+import hashlib
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 ROOT = pathlib.Path(__file__).parents[2]
 # Notes the arguments and the regions of the environment. `aws configure get region` answers as the profile does.
@@ -269,6 +271,60 @@ class Running(unittest.TestCase):
         done, state = self.run_script("restart", "prod", "Guarde=false")
         self.assertEqual(done.returncode, 1)
         self.assertNotIn("update", state)
+
+
+# `gh`: downloads the folder RELEASE, and verifies all files but FORGED.
+GITHUB = """#!/bin/sh
+case $1 in
+    release) mkdir -p target && cp -r "$RELEASE" target/lambda ;;
+    attestation) [ "$3" != "$FORGED" ] ;;
+    *) exit 9 ;;
+esac
+"""
+
+
+class Fetch(unittest.TestCase):
+    """Runs infra/bin/fetch in a copy of the folder, with a release of one package."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        shutil.copytree(ROOT / "infra/bin", self.folder / "infra/bin")
+        (self.folder / "programs").mkdir()
+        (self.folder / "programs/gh").write_text(GITHUB)
+        (self.folder / "programs/gh").chmod(0o755)
+        self.release = self.folder / "release"
+        self.release.mkdir()
+        files = {"auth/bootstrap": b"a program", "COMMIT": b"0123456789abcdef\n"}
+        with zipfile.ZipFile(self.release / "auth.zip", "w") as package:
+            package.writestr("bootstrap", files["auth/bootstrap"])
+        (self.release / "COMMIT").write_bytes(files["COMMIT"])
+        sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in files.items()]
+        (self.release / "SHA256SUMS").write_text("".join(sums))
+
+    def fetch(self, forged=""):
+        environment = {
+            "PATH": f"{self.folder}/programs:{os.environ['PATH']}", "GITHUB_REPOSITORY": "a/b",
+            "RELEASE": str(self.release), "FORGED": forged,
+        }
+        command = [self.folder / "infra/bin/fetch", "v1.0.0"]
+        done = subprocess.run(command, env=environment, text=True, capture_output=True, check=False)
+        program = self.folder / "target/lambda/auth/bootstrap"
+        return done, program.read_bytes() if program.exists() else None
+
+    def test_fetch_unpacks_the_packages_of_the_release(self):
+        done, program = self.fetch()
+        self.assertEqual((done.returncode, program), (0, b"a program"), done.stderr)
+
+    def test_fetch_unpacks_nothing_that_another_workflow_built(self):
+        for forged in ["auth.zip", "COMMIT"]:
+            done, program = self.fetch(forged)
+            self.assertEqual((done.returncode, program), (1, None), forged)
+
+    def test_fetch_fails_if_a_program_is_not_the_one_that_was_built(self):
+        (self.release / "SHA256SUMS").write_text(f"{'0' * 64}  auth/bootstrap\n")
+        done, _ = self.fetch()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("auth/bootstrap: FAILED", done.stdout)
 
 
 if __name__ == "__main__":
