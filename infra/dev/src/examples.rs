@@ -135,8 +135,8 @@ fn pascal_case(code: &str) -> String {
     words.map(|(first, rest)| format!("{first}{}", rest.to_lowercase())).collect()
 }
 
-/// Replaces `x-errors` of `response`, which is called `name`, by examples. Its schema of errors becomes that of its
-/// codes.
+/// Replaces `x-errors` of `response`, which is called `name`, by examples. Unless the response has a schema, it gets that of
+/// its codes.
 ///
 /// # Errors
 /// When an entry is malformed or its code unknown.
@@ -172,38 +172,18 @@ pub(crate) fn add_errors(
         let mut seen = HashSet::new();
         codes.retain(|code| seen.insert(code.clone()));
     }
-    codes.sort_by(|one, other| one.as_str().cmp(&other.as_str()));
-    let of_all: Yaml = from_str(OF_ALL).map_err(malformed)?;
-    let content = response.entry("content".into()).or_insert(of_all);
-    name_schema(content, &format!("#/components/schemas/{}", schemas.name(codes, name)));
+    if !response.contains_key("content") {
+        codes.sort_by(|one, other| one.as_str().cmp(&other.as_str()));
+        let schema = format!("#/components/schemas/{}", schemas.name(codes, name));
+        let content = format!("{{ application/json: {{ schema: {{ $ref: '{schema}' }} }} }}");
+        response.insert("content".into(), from_str(&content).map_err(malformed)?);
+    }
     if let Some(Yaml::Mapping(media)) =
         response.get_mut("content").and_then(|content| content.get_mut("application/json"))
     {
         media.insert("examples".into(), examples.into());
     }
     Ok(())
-}
-
-/// The content of an error response that has none of its own.
-const OF_ALL: &str =
-    "{ application/json: { schema: { $ref: '#/components/schemas/ErrorResponse' } } }";
-
-/// Replaces references to the schema of all errors in `content` by `reference`.
-fn name_schema(content: &mut Yaml, reference: &str) {
-    match content {
-        Yaml::Mapping(fields) => {
-            for (name, field) in fields {
-                if name == "$ref" && field == "#/components/schemas/ErrorResponse" {
-                    *field = reference.into();
-                }
-                name_schema(field, reference);
-            }
-        }
-        Yaml::Sequence(elements) => {
-            elements.iter_mut().for_each(|element| name_schema(element, reference));
-        }
-        _ => {}
-    }
 }
 
 /// The schema `base` of an error, whose code is one of `codes`, or another: an operation can get more.

@@ -58,9 +58,15 @@ pub fn document() -> Result<Document, LocalError> {
     let base = document.components.get("schemas").and_then(|all| all.get("ErrorResponse"));
     let base = base.cloned().unwrap_or_default();
     let mut schemas = ErrorSchemas::new(base);
-    let shared = document.components.get("responses").cloned().unwrap_or_default();
     let responses = document.components.entry("responses".to_owned()).or_default();
-    responses.retain(|_, response| response.get("x-abstract").is_none());
+    let items = document.paths.values_mut().filter_map(Yaml::as_mapping_mut);
+    for operation in items.flat_map(Mapping::values_mut).filter_map(Yaml::as_mapping_mut) {
+        examples::distribute(operation, responses)?;
+    }
+    // Responses that were copied into all of their operations.
+    let paths = serde_json::to_string(&document.paths).unwrap_or_default();
+    let is_used = |name: &str| paths.contains(&format!("\"#/components/responses/{name}\""));
+    responses.retain(|name, _| name.as_str().is_some_and(is_used));
     for (name, response) in responses {
         if let (Some(name), Yaml::Mapping(response)) = (name.as_str(), response) {
             complete(response, &headers, name, &mut schemas)?;
@@ -68,9 +74,6 @@ pub fn document() -> Result<Document, LocalError> {
     }
     let items = document.paths.values_mut().filter_map(Yaml::as_mapping_mut);
     for operation in items.flat_map(Mapping::values_mut) {
-        if let Yaml::Mapping(operation) = operation {
-            examples::distribute(operation, &shared)?;
-        }
         let id = operation.get("operationId").and_then(Yaml::as_str).unwrap_or_default().to_owned();
         let Some(Yaml::Mapping(responses)) = operation.get_mut("responses") else { continue };
         for (status, response) in responses {
