@@ -65,10 +65,14 @@ fn function_has_the_operations_and_components_that_it_alone_uses() {
         assert_eq!(keys(&part["paths"]), Vec::from_iter(paths), "{function}");
         let kinds = part["components"].as_object().into_iter().flatten();
         let own = kinds.flat_map(|(kind, all)| {
-            // Abstract schemas are extended alone: the document does not have them.
-            let shown =
-                all.as_object().unwrap().iter().filter(|(_, one)| one.get("x-abstract").is_none());
-            shown.map(move |(name, _)| format!("/components/{kind}/{name}")).collect::<Vec<_>>()
+            let all = all.as_object().unwrap().iter();
+            // Abstract schemas are extended alone, and a response is copied into operations with codes of their own.
+            let is_shown = |(name, one): &(&String, &Value)| {
+                one.get("x-abstract").is_none()
+                    && (kind != "responses" || root["components"][kind].get(name).is_some())
+            };
+            let shown = all.filter(is_shown);
+            shown.map(|(name, _)| format!("/components/{kind}/{name}")).collect::<Vec<_>>()
         });
         // The schemas of error responses are assembled: no file has them.
         let is_written = |component: &str| !component.ends_with("Response");

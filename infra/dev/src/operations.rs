@@ -59,14 +59,18 @@ pub fn document() -> Result<Document, LocalError> {
     let base = base.cloned().unwrap_or_default();
     let mut schemas = ErrorSchemas::new(base);
     let responses = document.components.entry("responses".to_owned()).or_default();
+    let names_used_in = |paths: &Mapping| {
+        let paths = serde_json::to_string(paths).unwrap_or_default();
+        move |name: &str| paths.contains(&format!("\"#/components/responses/{name}\""))
+    };
+    let was_used = names_used_in(&document.paths);
     let items = document.paths.values_mut().filter_map(Yaml::as_mapping_mut);
     for operation in items.flat_map(Mapping::values_mut).filter_map(Yaml::as_mapping_mut) {
         examples::distribute(operation, responses)?;
     }
-    // Responses that were copied into all of their operations.
-    let paths = serde_json::to_string(&document.paths).unwrap_or_default();
-    let is_used = |name: &str| paths.contains(&format!("\"#/components/responses/{name}\""));
-    responses.retain(|name, _| name.as_str().is_some_and(is_used));
+    // Responses that were copied into all of their operations go.
+    let is_used = names_used_in(&document.paths);
+    responses.retain(|name, _| name.as_str().is_some_and(|name| is_used(name) || !was_used(name)));
     for (name, response) in responses {
         if let (Some(name), Yaml::Mapping(response)) = (name.as_str(), response) {
             complete(response, &headers, name, &mut schemas)?;
