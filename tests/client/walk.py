@@ -34,7 +34,6 @@ from halqa_client.models import (
     AvatarForm,
     AvatarUpdated,
     BadAuthCombinationResponse,
-    BadBodyResponse,
     CertificateIssue,
     CertificateKind,
     CertificateRevocation,
@@ -46,6 +45,7 @@ from halqa_client.models import (
     CoursePublished,
     CourseSearch,
     CourseType,
+    CreateCourse400Response,
     FileCreated,
     FileCreation,
     FileReady,
@@ -106,7 +106,7 @@ session = expect(LoggedIn, login.sync_detailed(client=anyone, body=Login(email=E
 # The token has its scheme, which the client adds again: both are understood.
 admin = AuthenticatedClient(API, token=session.user.token, timeout=TIMEOUT)
 invalid = create_course.sync_detailed(client=admin, body=CourseCreation(course_title=""))
-fields = expect(BadBodyResponse, invalid).errors
+fields = expect(CreateCourse400Response, invalid).errors
 check(fields and fields[0].field == "courseTitle", "an invalid field is named")
 creation = CourseCreation(
     course_title=f"Secourisme {uuid.uuid4().hex}",

@@ -1,10 +1,7 @@
 //! The examples of responses in the OpenAPI document. Those of errors follow from the table of codes; those of successes are
 //! answers of the service with the demonstration data.
 
-use std::{
-    collections::{HashMap, HashSet},
-    time::Duration,
-};
+use std::{collections::HashSet, time::Duration};
 
 use common::ErrorCode;
 use domain::Language;
@@ -98,34 +95,36 @@ pub(crate) fn distribute(operation: &mut Mapping, shared: &Mapping) -> Result<()
     Ok(())
 }
 
-/// The schemas of error responses: that of all errors, with the codes of the response alone. Responses with the same codes
-/// share one.
-#[derive(Default)]
+/// The schemas of error responses: that of all errors, with the codes of the response alone.
 pub(crate) struct ErrorSchemas {
     base: Yaml,
-    names: HashMap<Vec<Yaml>, String>,
     /// The schemas made so far, by name.
     pub(crate) schemas: Mapping,
 }
 
 impl ErrorSchemas {
     pub(crate) fn new(base: Yaml) -> Self {
-        Self { base, ..Self::default() }
+        Self { base, schemas: Mapping::new() }
     }
 
-    /// The name of the schema with `codes`, which is made if there is none. A schema with one code is named after the code.
-    fn name(&mut self, codes: Vec<Yaml>, wanted: &str) -> String {
-        if let Some(name) = self.names.get(&codes) {
-            return name.clone();
-        }
+    /// Makes the schema with `codes` of the response `response`, and returns its name. Responses with the same single code share
+    /// a schema, which is named after the code.
+    ///
+    /// # Errors
+    /// When another schema has the name.
+    fn add(&mut self, codes: Vec<Yaml>, response: &str) -> Result<String, LocalError> {
         let name = match codes.as_slice() {
             [Yaml::String(code)] => pascal_case(code.trim_end_matches("_MESSAGE")),
-            _ => wanted.to_owned(),
+            _ => response.to_owned(),
         };
         let name = format!("{name}Response");
-        self.schemas.insert(name.clone().into(), with_codes(&self.base, codes.clone()));
-        self.names.insert(codes, name.clone());
-        name
+        let schema = with_codes(&self.base, codes);
+        match self.schemas.insert(name.clone().into(), schema.clone()) {
+            Some(other) if other != schema => {
+                Err(LocalError::new(format!("Two schemas are called {name}.")))
+            }
+            _ => Ok(name),
+        }
     }
 }
 
@@ -174,7 +173,7 @@ pub(crate) fn add_errors(
     }
     if !response.contains_key("content") {
         codes.sort_by(|one, other| one.as_str().cmp(&other.as_str()));
-        let schema = format!("#/components/schemas/{}", schemas.name(codes, name));
+        let schema = format!("#/components/schemas/{}", schemas.add(codes, name)?);
         let content = format!("{{ application/json: {{ schema: {{ $ref: '{schema}' }} }} }}");
         response.insert("content".into(), from_str(&content).map_err(malformed)?);
     }
