@@ -199,7 +199,7 @@ def refused_methods_conform(ctx, response, case):
     if not has_other_method(case) or response.request.method == "OPTIONS":
         return
     responses, there = case.operation.schema.raw_schema["components"]["responses"], names(response.headers)
-    more = there - names(responses["NotFound"]["headers"]) - {"allow", "content-type"}
+    more = there - names(responses["InternalError"]["headers"]) - {"allow", "content-type"}
     missing = names(responses["InternalErrorUnlimited"]["headers"]) - there
     hold(not more and not missing, f"A 405 has headers that are not documented ({more}), or lacks some ({missing})")
     body = response.json()
