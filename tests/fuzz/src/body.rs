@@ -13,7 +13,7 @@ use domain::{Email, Instant, Line, Price};
 use futures_util::FutureExt;
 use serde_json::Value;
 
-fn price(literal: &str) -> Result<Price, InvalidValue> {
+fn read_price(literal: &str) -> Result<Price, InvalidValue> {
     literal.parse().map_err(InvalidValue::of::<Price>)
 }
 
@@ -23,11 +23,11 @@ struct Everything;
 
 impl FromFields<()> for Everything {
     fn from_fields(fields: &mut Fields, (): &()) -> Result<Self, InvalidField> {
-        let price = fields.exact_number("p", price);
+        let price = fields.exact_number("p", read_price);
         let line = fields.nullable("l", text::<Line<20>>);
         let objects = fields.objects_or_texts("o", 3, Some("l"), |fields| {
             let line = fields.required("l", text::<Line<20>>);
-            let price = fields.exact_number("p", price);
+            let price = fields.exact_number("p", read_price);
             let inner = fields.objects("o", 2, |fields| fields.optional("b", flag));
             line.and(price).and(inner)
         });
