@@ -2,9 +2,10 @@
 
 use std::{
     collections::BTreeSet,
+    fs,
     future::pending,
     mem,
-    sync::{Arc, Mutex},
+    sync::{Arc, LazyLock, Mutex},
 };
 
 use bytes::Bytes;
@@ -25,23 +26,14 @@ use tokio::{
 
 use crate::aws_services::serve;
 
-const FUNCTIONS: [&str; 15] = [
-    "auth",
-    "certificates",
-    "committees",
-    "courses",
-    "cpanel",
-    "dispatcher",
-    "fallback",
-    "files",
-    "otp",
-    "passkeys",
-    "registrations",
-    "sms",
-    "team",
-    "users",
-    "worker",
-];
+/// The folders of all functions that a deployment has hooks for: all but that of the hooks.
+static FUNCTIONS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let folders = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../functions")).unwrap();
+    let names = folders.map(|folder| folder.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name != "canary").collect();
+    names.sort();
+    names
+});
 
 /// Lambda with one version of each function, and CodeDeploy.
 #[derive(Clone)]
@@ -201,7 +193,8 @@ async fn with_world(test: impl AsyncFnOnce(PreTraffic, AwsServices, &Clock)) {
     let run = async {
         let (services, url) = AwsServices::start(&world).await;
         let arn = "arn:aws:lambda:eu-south-1:000000000000:function:halqa";
-        let versions = FUNCTIONS.map(|name| format!("{name}={arn}-{name}:7"));
+        let versions = FUNCTIONS.iter().map(|name| format!("{name}={arn}-{name}:7"));
+        let versions: Vec<String> = versions.collect();
         let mut settings = world.settings();
         settings
             .set("AWS_ENDPOINT_URL", &url)
@@ -257,7 +250,7 @@ async fn invocations_of_one_check() -> usize {
 async fn hook_invokes_every_new_version_and_reports_success() {
     with_hook(async |hook, services| {
         hook.answer(&of_codedeploy(0)).await.unwrap();
-        let expected: BTreeSet<String> = FUNCTIONS.map(str::to_owned).into();
+        let expected: BTreeSet<String> = FUNCTIONS.iter().cloned().collect();
         let invoked: BTreeSet<String> =
             services.state(|state| state.invoked.clone()).into_iter().collect();
         assert_eq!(invoked, expected);
@@ -374,7 +367,8 @@ async fn schedule_keeps_five_versions_and_those_of_aliases() {
         hook.answer(&json!({ "version": "0" })).await.unwrap();
         let deleted = services.state(|state| state.deleted.clone());
         let arn = "arn:aws:lambda:eu-south-1:000000000000:function:halqa";
-        let mut expected: Vec<String> = FUNCTIONS.map(|name| format!("{arn}-{name}:1")).into();
+        let names = FUNCTIONS.iter().map(|name| format!("{arn}-{name}:1"));
+        let mut expected: Vec<String> = names.collect();
         expected.push("halqa-dev-canary:1".to_owned());
         assert_eq!(deleted, expected);
         assert!(services.state(|state| state.reports.is_empty() && state.invoked.is_empty()));

@@ -40,11 +40,10 @@ pub(crate) async fn login(
         auth.sessions.find_with(id, committee_id, read, now)
     );
     let mut attempt = attempt?;
-    let signed_in = async {
-        let (account, credentials) = found?;
-        login.verify(&auth, account, credentials, &mut attempt).await
+    let signed_in = match found {
+        Ok((account, credentials)) => login.verify(&auth, account, credentials, &mut attempt).await,
+        Err(error) => Err(error.into()),
     };
-    let signed_in = signed_in.await;
     attempt.end(signed_in).await
 }
 

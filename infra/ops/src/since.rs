@@ -80,8 +80,8 @@ async fn entries_since(
     }
 }
 
-/// Whether `action` took something from somebody, or gave it back: a decision that holds no more. What `erase-again` and the
-/// new signing key do, what is written here, and what only adds to the data or changes its content, is not listed.
+/// Whether `action` is a decision about people, files, courses or registrations that the restore undid. What `erase-again` and
+/// the new signing key do, what is written here, and what only adds to the data or changes its content, is not listed.
 const fn is_listed(action: Action) -> bool {
     match action {
         Action::UserStatusChanged
