@@ -16,7 +16,6 @@ use domain::{
     course::{Course, CourseState},
 };
 use form_urlencoded::byte_serialize;
-use futures_util::{StreamExt, TryStreamExt, stream};
 use identity::random;
 use serde_json::json;
 use store::{CommitOutcome, Store};
@@ -28,8 +27,8 @@ const SIZES: [u64; 5] = [10, 1_000, 10_000, 100_000, 1_000_000];
 const FULL: u64 = 10_000;
 /// Courses differ in length, and read units are steps of 4 KB.
 const TOLERANCE: f64 = 1.0;
-/// Courses that are written at once.
-const AT_ONCE: usize = 8;
+/// Courses of one transaction: as many as it may have items. One commit of the store's file for each would take hours.
+const AT_ONCE: u64 = 100;
 /// Repetitions of each request.
 const CALLS: usize = 50;
 /// Words of every second, third, fourth, fifth and sixth title; one in sixty has all.
@@ -38,6 +37,8 @@ const FREQUENT: [&str; 5] = ["formation", "pratique", "entreprise", "التكو�
 const DESCRIPTION: &str = "Les participants travaillent en petits groupes sur des cas tirés de leur propre entreprise.\n\
     يشتمل البرنامج على جانب نظري في الصباح وورشات تطبيقية بعد الظهر.\n";
 const HOUR: Duration = Duration::from_secs(3_600);
+/// More than a page has courses.
+const COMMITTEES: u64 = 24;
 /// The time between two courses, and between their starts.
 const INTERVAL: Duration = Duration::from_secs(120);
 
@@ -99,11 +100,11 @@ struct Catalogue {
 }
 
 impl Catalogue {
-    /// Of 24 committees, up to `last` courses, of which the first `indexed` can be searched.
+    /// Of [`COMMITTEES`], up to `last` courses, of which the first `indexed` can be searched.
     async fn of(world: &World, last: u64, indexed: u64) -> Self {
         let now = world.clock().now();
         let mut committees = vec![world.committee()];
-        for number in 1..24 {
+        for number in 1..COMMITTEES {
             let name = format!("Comité de formation {number}");
             committees.push(world.another_committee(&name, true).await);
         }
@@ -117,7 +118,10 @@ impl Catalogue {
     fn course(&self, number: u64, own_word: Option<&str>) -> Result<Course> {
         let created_at = self.start.after(INTERVAL * u32::try_from(number)?);
         let is_published = own_word.is_some() || number % 7 != 3;
-        let updated_at = created_at.after(Duration::from_secs(number * 7919 % (3 * 86_400)));
+        // Changed in another order, and still one committee after the other: a page of 20 names 20 committees at every
+        // size, and none costs more.
+        let blocks = 2 * (89 - number / COMMITTEES % 90);
+        let updated_at = created_at.after(INTERVAL * u32::try_from(COMMITTEES * blocks)?);
         // The first ones have begun, and the short ones of these are over.
         let start_at = self.now.before(HOUR * 12).after(INTERVAL * u32::try_from(number)?);
         let hours = [9, 57, 240, 960][number as usize % 4];
@@ -156,26 +160,27 @@ impl Catalogue {
         }))?)
     }
 
-    /// Writes and indexes courses, as the service and the worker do, until there are `size`; returns the one in the
-    /// middle of all.
+    /// Writes courses, and indexes them as the worker does, until there are `size`; returns the one in the middle of all.
     async fn load(&mut self, store: &Store, size: u64) -> Result<CourseId> {
-        let own_word = format!("nénuphar{size}");
-        let written = (self.loaded..size).map(async |number| {
-            let own_word = (number == size / 2).then_some(own_word.as_str());
-            let course = self.course(number, own_word)?;
-            let mut tx = store.transaction();
-            tx.new_course(&course, Vec::new());
-            assert_eq!(tx.commit().await?, CommitOutcome::Committed, "the course is new");
-            let id = course.summary.course_id;
-            if number < self.indexed {
+        let (own_word, mut middle) = (format!("nénuphar{size}"), None);
+        while self.loaded < size {
+            let numbers = self.loaded..size.min(self.loaded + AT_ONCE);
+            self.loaded = numbers.end;
+            let (mut tx, mut indexed) = (store.transaction(), Vec::new());
+            for number in numbers {
+                let is_middle = number == size / 2;
+                let course = self.course(number, is_middle.then_some(own_word.as_str()))?;
+                tx.new_course(&course, Vec::new());
+                let id = course.summary.course_id;
+                middle = middle.or(is_middle.then_some(id));
+                indexed.extend((number < self.indexed).then_some(id));
+            }
+            assert_eq!(tx.commit().await?, CommitOutcome::Committed, "the courses are new");
+            for id in indexed {
                 store.index_course(id).await?;
             }
-            Result::Ok(id)
-        });
-        let ids: Vec<CourseId> = stream::iter(written).buffered(AT_ONCE).try_collect().await?;
-        let middle = usize::try_from(size / 2 - self.loaded)?;
-        self.loaded = size;
-        Ok(ids[middle])
+        }
+        Ok(middle.ok_or("the middle of all was loaded before")?)
     }
 }
 
