@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use accounts::attempts;
 use cloud::faults::{Fault, Mode};
 use common::{ErrorCode, Message};
 use domain::{
@@ -286,7 +285,7 @@ async fn closed_window_is_opened_anew_by_a_process_that_takes_it_for_open() {
     let (one, other) = (world.setup().store.clone(), world.another_process().setup().store.clone());
     let counter = Counter { name: "attempts", key: "x".to_owned(), max: 5, window: minute };
     let reserve = async |store: &Store, now| {
-        attempts::reserve(store, std::slice::from_ref(&counter), now).await.unwrap()
+        store.reserve(std::slice::from_ref(&counter), now).await.unwrap()
     };
     let now = world.clock().now();
     let (first, second) = (reserve(&one, now).await, reserve(&other, now).await);
@@ -305,8 +304,7 @@ async fn attempt_released_twice_after_a_lost_answer_is_subtracted_once() {
     let (store, now) = (&world.setup().store, world.clock().now());
     let counter =
         Counter { name: "attempts", key: "x".to_owned(), max: 5, window: Duration::from_secs(60) };
-    let reserve =
-        async || attempts::reserve(store, std::slice::from_ref(&counter), now).await.unwrap();
+    let reserve = async || store.reserve(std::slice::from_ref(&counter), now).await.unwrap();
     let (mut first, mut second, third) = (reserve().await, reserve().await, reserve().await);
     let write = |number| {
         let mut tx = store.transaction();

@@ -488,7 +488,7 @@ fn stream_filters_select_the_kinds_of_work_of_each_function() {
             let due = pattern["dynamodb"]["NewImage"]["duePk"]["S"].as_array().unwrap();
             selected.extend(due.iter().map(|one| one["prefix"].as_str().unwrap().to_owned()));
         }
-        let kinds: BTreeSet<String> = kinds.iter().map(|list| list.name().to_owned()).collect();
+        let kinds: BTreeSet<String> = kinds.iter().map(|list| list.code().to_owned()).collect();
         assert_eq!(selected, kinds, "{function}");
     }
 }

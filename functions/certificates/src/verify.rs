@@ -73,7 +73,7 @@ impl Certificates {
             return Ok(certificate);
         }
         let counters = attempts::per_network(limits::CERTIFICATES, client, str::to_owned);
-        let _ = attempts::reserve(&self.store, &counters, now).await?;
+        let _ = self.store.reserve(&counters, now).await?;
         Err(ErrorCode::CertificateNotFound.into())
     }
 

@@ -138,7 +138,7 @@ impl Passkeys {
     /// counted like a wrong answer at sign-in, and its owner is notified.
     ///
     /// # Errors
-    /// As [`attempts::reserve`].
+    /// `TOO_MANY_ATTEMPTS_MESSAGE` after too many attempts of the network.
     async fn refuse(
         &self,
         session: SessionId,
@@ -154,9 +154,9 @@ impl Passkeys {
         if let Some(owner) = owner.filter(|owner| owner.user_id != refused.user_id) {
             // The attempts stay counted.
             let counters = attempts::of_passkey(client).unless_known;
-            let _ = attempts::reserve(&self.store, &counters, now).await?;
+            let _ = self.store.reserve(&counters, now).await?;
             let counters = attempts::of_change("passkeyRegistrationRefused", owner.user_id);
-            let may_notify = self.store.reserve(&counters, now).await?.is_reserved();
+            let may_notify = self.store.reserve_if_free(&counters, now).await?.is_some();
             let owner = self.store.user(owner.user_id).await?;
             if let Some(owner) = owner.filter(|_| may_notify) {
                 tx.send(&self.outbox.notify(

@@ -191,7 +191,7 @@ impl Passkeys {
         };
         // The notifications are counted, so that the holder of a copy cannot flood the mailbox. The sign-in fails in any case.
         let counters = attempts::of_change("passkeyRefused", user.user_id);
-        if stored.is_of(&user) && self.store.reserve(&counters, now).await?.is_reserved() {
+        if stored.is_of(&user) && self.store.reserve_if_free(&counters, now).await?.is_some() {
             let mut tx = self.store.transaction();
             tx.use_challenge(id, challenge);
             tx.send(&self.outbox.notify(&user, AccountEvent::PasskeyRefused, now)?);

@@ -288,7 +288,7 @@ impl<'a> Call<'a> {
             };
             // The person has registered since, and this is the first mark of the session: all is to be decided again.
             if results.iter().any(is_first) {
-                return Err(ApiError::from(StoreError::UpdateConflict));
+                return Err(ApiError::from(ErrorCode::Conflict));
             }
             Ok((after, results))
         };

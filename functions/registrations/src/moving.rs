@@ -15,7 +15,7 @@ use domain::{
     user::User,
 };
 use identity::random;
-use store::{Counter, CourseTerms, Part, ReserveOutcome, SeatRule, Transaction};
+use store::{Counter, CourseTerms, Part, SeatRule, Transaction};
 use tokio::sync::OnceCell;
 
 use crate::{Registrations, access::VisibleRegistration};
@@ -112,10 +112,8 @@ impl Registrations {
     async fn count_decision(&self, card: &RegistrationCard, now: Instant) -> Result<(), ApiError> {
         let key = format!("{} {}", card.course_id, card.user_id);
         let counter = Counter::of(limits::DECISIONS, key);
-        match self.store.reserve(&[counter], now).await? {
-            ReserveOutcome::Reserved(_) => Ok(()),
-            ReserveOutcome::Full(full) => Err(ApiError::too_many_attempts(full.ends.since(now))),
-        }
+        let _ = self.store.reserve(&[counter], now).await?;
+        Ok(())
     }
 
     fn decided(

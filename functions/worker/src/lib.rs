@@ -136,7 +136,7 @@ impl Worker {
             }
             (DueList::Files, "FILE") => self.settle_file(FileId::or_none(id)).await,
             // Of a newer version of this function.
-            _ => Err(format!("{} has no work for such an item", list.name()).into()),
+            _ => Err(format!("{} has no work for such an item", list.code()).into()),
         }
     }
 }

@@ -127,25 +127,18 @@ pub(crate) fn item(database: &Database, table: &str, key: &Value) -> Value {
 
 /// The response to `operation`. The store runs on this thread: a request takes a fraction of a millisecond.
 pub(crate) fn execute(database: &Database, operation: &str, body: &Bytes) -> Response<Full<Bytes>> {
-    macro_rules! run {
-        ($($name:literal $call:ident,)*) => {
-            match operation {
-                $($name => read(body).and_then(|request| database.$call(request)).and_then(|answer| write(&answer)),)*
-                _ => Err(DynoxideError::ValidationException(format!("{operation} is not served here"))),
-            }
-        };
-    }
-    let answered = run! {
-        "BatchGetItem" batch_get_item,
-        "BatchWriteItem" batch_write_item,
-        "DeleteItem" delete_item,
-        "DescribeTable" describe_table,
-        "GetItem" get_item,
-        "PutItem" put_item,
-        "Query" query,
-        "TransactGetItems" transact_get_items,
-        "TransactWriteItems" transact_write_items,
-        "UpdateItem" update_item,
+    let answered = match operation {
+        "BatchGetItem" => run(body, |request| database.batch_get_item(request)),
+        "BatchWriteItem" => run(body, |request| database.batch_write_item(request)),
+        "DeleteItem" => run(body, |request| database.delete_item(request)),
+        "DescribeTable" => run(body, |request| database.describe_table(request)),
+        "GetItem" => run(body, |request| database.get_item(request)),
+        "PutItem" => run(body, |request| database.put_item(request)),
+        "Query" => run(body, |request| database.query(request)),
+        "TransactGetItems" => run(body, |request| database.transact_get_items(request)),
+        "TransactWriteItems" => run(body, |request| database.transact_write_items(request)),
+        "UpdateItem" => run(body, |request| database.update_item(request)),
+        _ => Err(DynoxideError::ValidationException(format!("{operation} is not served here"))),
     };
     to_response(answered)
 }
@@ -173,6 +166,13 @@ pub(crate) fn first_of_batch(database: &Database, body: &Bytes) -> Response<Full
         answer["UnprocessedKeys"] = left;
         write(&answer)
     }))
+}
+
+fn run<T: serde::de::DeserializeOwned, A: serde::Serialize>(
+    body: &[u8],
+    call: impl FnOnce(T) -> Result<A, DynoxideError>,
+) -> Result<String, DynoxideError> {
+    write(&call(read(body)?)?)
 }
 
 fn to_response(answered: Result<String, DynoxideError>) -> Response<Full<Bytes>> {

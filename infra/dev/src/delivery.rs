@@ -185,7 +185,7 @@ fn poisoned_record() -> Value {
         "eventName": "INSERT",
         "dynamodb": {
             "Keys": { "pk": { "S": format!("CHUNK#{}", "x".repeat(2048)) } },
-            "NewImage": { "duePk": { "S": DueList::Chunks.name() } },
+            "NewImage": { "duePk": { "S": DueList::Chunks.code() } },
             "SequenceNumber": "poisoned",
         },
     })

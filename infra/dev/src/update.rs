@@ -202,7 +202,7 @@ fn keys() -> String {
         format!("| {} | `{}` | `{}`{sharded} |\n", kind.name, kind.index.name, kind.pk)
     });
     let due = DueList::ALL.iter();
-    let due = due.map(|list| format!("| `{}`{} |\n", list.name(), shards(list.is_sharded())));
+    let due = due.map(|list| format!("| `{}`{} |\n", list.code(), shards(list.is_sharded())));
     format!(
         "# Keys of the tables\n\nWritten by `cargo dev update` from `shared/store/src/keys`, whose documentation has the \
          costs and the races.\n\n| item | table | `pk` | `sk` |\n|---|---|---|---|\n{}\n| list | index | partition key \

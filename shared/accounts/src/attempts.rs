@@ -25,9 +25,7 @@ use domain::{
 };
 use identity::password::Hasher;
 use secrecy::SecretString;
-use store::{
-    CommitOutcome, Counter, Part, Reservation, ReserveOutcome, Store, StoreError, Transaction,
-};
+use store::{CommitOutcome, Counter, Part, Reservation, Store, StoreError, Transaction};
 
 /// The code at which an attempt at its digits is counted.
 #[derive(Debug)]
@@ -157,15 +155,14 @@ impl<'a> Attempt<'a> {
         now: Instant,
     ) -> Result<Self, ApiError> {
         let all = [counters.common.as_slice(), &counters.unless_known].concat();
-        let reserved = match store.reserve(&all, now).await? {
-            ReserveOutcome::Reserved(reserved) => reserved,
-            ReserveOutcome::Full(full) => {
-                let may_be_known = !counters.unless_known.is_empty();
-                if !may_be_known || !has_signed_in_from(store, user, client, now).await {
-                    return Err(ApiError::too_many_attempts(full.ends.since(now)));
-                }
-                reserve(store, &counters.common, now).await?
+        let reserved = match store.reserve(&all, now).await {
+            Err(StoreError::Full { .. })
+                if !counters.unless_known.is_empty()
+                    && has_signed_in_from(store, user, client, now).await =>
+            {
+                store.reserve(&counters.common, now).await?
             }
+            reserved => reserved?,
         };
         Ok(Self { reserved, ..Self::uncounted(store, client, now) })
     }
@@ -247,7 +244,7 @@ pub async fn counted<T>(
     now: Instant,
     work: impl Future<Output = Result<T, ApiError>>,
 ) -> Result<T, ApiError> {
-    let reserved = reserve(store, counters, now).await?;
+    let reserved = store.reserve(counters, now).await?;
     let done = work.await;
     if done.is_err() {
         let _ = store.release(reserved).await;
@@ -305,19 +302,4 @@ pub async fn verify_owner<'a>(
     }
     person.require_recent(now)?;
     Ok(Attempt::uncounted(store, client, now))
-}
-
-/// Reserves an attempt in each of `counters`.
-///
-/// # Errors
-/// `TOO_MANY_ATTEMPTS_MESSAGE` when one of them is full.
-pub async fn reserve(
-    store: &Store,
-    counters: &[Counter],
-    now: Instant,
-) -> Result<Reservation, ApiError> {
-    match store.reserve(counters, now).await? {
-        ReserveOutcome::Reserved(reserved) => Ok(reserved),
-        ReserveOutcome::Full(full) => Err(ApiError::too_many_attempts(full.ends.since(now))),
-    }
 }

@@ -64,7 +64,7 @@ impl Codes {
         now: Instant,
     ) -> Result<Reservation, ApiError> {
         let counters = message_limits::of_code(kind, user.email.as_str(), self.interval);
-        message_limits::require(&self.store, &counters, now).await
+        Ok(message_limits::require(&self.store, &counters, now).await?)
     }
 
     /// Releases `reservation` when `sent` is an error, so that the next request sends a code instead of only reporting

@@ -10,7 +10,7 @@ use domain::{
 };
 use store::{Counter, Reservation, Transaction};
 
-use crate::{Codes, attempts, message_limits, pending_email_challenge};
+use crate::{Codes, message_limits, pending_email_challenge};
 
 impl Codes {
     /// Counts a request for `email` as the address of `user`: 1 per `MESSAGE_INTERVAL_SECONDS`, 3 in 15 minutes, 10 a day
@@ -32,7 +32,7 @@ impl Codes {
         if *email != user.email && user.pending_email.as_ref() != Some(email) {
             let counters = message_limits::of_email_change(user.user_id, client, self.interval);
             // Every request counts, so the reservation is not released.
-            let _ = attempts::reserve(&self.store, &counters, now).await?;
+            let _ = self.store.reserve(&counters, now).await?;
             let of_account =
                 message_limits::of_code(CodeKind::Email, user.email.as_str(), self.interval);
             let of_address = Counter::of(limits::CODES_TO_ADDRESS, email);

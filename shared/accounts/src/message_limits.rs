@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use common::{ApiError, Client};
+use common::Client;
 use domain::{
     Email, Instant, Recipient, UserId,
     code::{Challenge, CodeKind},
     limits,
     user::User,
 };
-use store::{Counter, Reservation, ReserveOutcome, Store};
+use store::{Counter, Reservation, Store, StoreError};
 
 use crate::attempts::per_network;
 
@@ -88,32 +88,28 @@ pub async fn reserve(
     store: &Store,
     counters: &[Counter],
     now: Instant,
-) -> Result<Option<Reservation>, ApiError> {
-    match store.reserve(counters, now).await? {
-        ReserveOutcome::Reserved(reservation) => Ok(Some(reservation)),
-        ReserveOutcome::Full(full) => {
-            report(full.name);
-            Ok(None)
-        }
+) -> Result<Option<Reservation>, StoreError> {
+    match require(store, counters, now).await {
+        Ok(reservation) => Ok(Some(reservation)),
+        Err(StoreError::Full { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
 /// As [`reserve`], for a message that the account requests in its own session.
 ///
 /// # Errors
-/// `TOO_MANY_ATTEMPTS_MESSAGE` when a limit is reached.
+/// As [`Store::reserve`].
 pub async fn require(
     store: &Store,
     counters: &[Counter],
     now: Instant,
-) -> Result<Reservation, ApiError> {
-    match store.reserve(counters, now).await? {
-        ReserveOutcome::Reserved(reservation) => Ok(reservation),
-        ReserveOutcome::Full(full) => {
-            report(full.name);
-            Err(ApiError::too_many_attempts(full.ends.since(now)))
-        }
+) -> Result<Reservation, StoreError> {
+    let reserved = store.reserve(counters, now).await;
+    if let Err(StoreError::Full { name, .. }) = reserved {
+        report(name);
     }
+    reserved
 }
 
 /// Counts a message that was not sent, or not by text message, because the counter `name` is full.

@@ -7,7 +7,7 @@ use domain::{
     limits,
 };
 use identity::code::is_digits;
-use store::{Counter, Reservation, ReserveOutcome};
+use store::{Counter, Reservation, StoreError};
 
 use crate::{
     Codes,
@@ -68,14 +68,11 @@ impl Codes {
             Ok((counted, count)) => (reserved, is_full) = (counted, count > of_account.max),
             Err(failure) => error = Some(failure.into()),
         }
+        let user = code.as_ref().map_or(UserId::NONE, |code| code.user_id);
         match of_network {
-            Ok(ReserveOutcome::Reserved(counted)) => reserved = reserved.and(counted),
-            Ok(ReserveOutcome::Full(full)) => {
-                let user = code.as_ref().map_or(UserId::NONE, |code| code.user_id);
-                if !attempts::has_signed_in_from(&self.store, user, client, now).await {
-                    error = Some(ApiError::too_many_attempts(full.ends.since(now)));
-                }
-            }
+            Ok(counted) => reserved = reserved.and(counted),
+            Err(StoreError::Full { .. })
+                if attempts::has_signed_in_from(&self.store, user, client, now).await => {}
             Err(failure) => error = Some(failure.into()),
         }
         let counted = code.clone().map(|code| CodeAttempt { id, code });

@@ -43,7 +43,7 @@ impl DueWork {
 
 fn or_none(list: DueList, found: Result<Vec<Due>, StoreError>) -> Vec<Due> {
     found.unwrap_or_else(|failure| {
-        tracing::error!(%failure, list = list.name(), "reading due work failed");
+        tracing::error!(%failure, list = list.code(), "reading due work failed");
         Vec::new()
     })
 }

@@ -49,8 +49,8 @@ impl<E: Error + Send + Sync + 'static> From<E> for ApiError {
     fn from(error: E) -> Self {
         let cause: Box<dyn Error + Send + Sync> = Box::new(error);
         let store = cause.downcast_ref::<StoreError>();
-        if matches!(store, Some(StoreError::UpdateConflict)) {
-            return ErrorCode::Conflict.into();
+        if let Some(StoreError::Full { wait, .. }) = store {
+            return Self::too_many_attempts(*wait);
         }
         let is_temporary = store.is_some_and(|error| !matches!(error, StoreError::Unexpected(_)))
             || cause.source().is_some_and(|source| source.is::<runtime::Unavailable>());

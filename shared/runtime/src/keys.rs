@@ -8,42 +8,28 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::{Aws, parameters};
 use crate::{ConfigError, Settings};
 
-/// Declares the keys, each with its setting.
-macro_rules! keys {
-    ($($(#[$doc:meta])* $key:ident $setting:literal)+) => {
-        /// The name of a key, or of a list of keys separated by commas. Of a list that encrypts, the first key encrypts
-        /// and all decrypt.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Key { $($(#[$doc])* $key,)+ }
-
-        impl Key {
-            const ALL: &[Self] = &[$(Self::$key),+];
-
-            const fn setting(self) -> &'static str {
-                match self { $(Self::$key => $setting,)+ }
-            }
-        }
-    };
-}
-
-keys! {
-    /// The seed that signs tokens. Only for functions that sign people in.
-    TokenSigning "TOKEN_SIGNING_KEY"
-    /// The public keys that verify tokens. Not secret.
-    TokenPublic "TOKEN_PUBLIC_KEYS"
-    /// Encrypt secrets at rest.
-    Sealing "SEALING_KEYS"
-    /// Encrypt paging cursors.
-    Cursor "CURSOR_KEYS"
-    /// Encrypt messages in the outbox. Separate, so that the dispatcher can decrypt nothing else.
-    Outbox "OUTBOX_KEYS"
-    /// The secrets by which the content network in front of the gateway authenticates. Read unless `EDGE` is `off`; by
-    /// the canary always.
-    Edge "EDGE_SECRETS"
-    /// The API token of the hosting account's cPanel. Optional: a deployment may have no cPanel.
-    CpanelToken "CPANEL_TOKEN"
-    /// The address and password of the canary's account.
-    Canary "CANARY_SIGN_IN"
+domain::codes! {
+    /// The name of a key, or of a list of keys separated by commas, and its setting. Of a list that encrypts, the first key
+    /// encrypts and all decrypt.
+    Key {
+        /// The seed that signs tokens. Only for functions that sign people in.
+        TokenSigning "TOKEN_SIGNING_KEY"
+        /// The public keys that verify tokens. Not secret.
+        TokenPublic "TOKEN_PUBLIC_KEYS"
+        /// Encrypt secrets at rest.
+        Sealing "SEALING_KEYS"
+        /// Encrypt paging cursors.
+        Cursor "CURSOR_KEYS"
+        /// Encrypt messages in the outbox. Separate, so that the dispatcher can decrypt nothing else.
+        Outbox "OUTBOX_KEYS"
+        /// The secrets by which the content network in front of the gateway authenticates. Read unless `EDGE` is `off`; by
+        /// the canary always.
+        Edge "EDGE_SECRETS"
+        /// The API token of the hosting account's cPanel. Optional: a deployment may have no cPanel.
+        CpanelToken "CPANEL_TOKEN"
+        /// The address and password of the canary's account.
+        Canary "CANARY_SIGN_IN"
+    }
 }
 
 impl Key {
@@ -52,9 +38,9 @@ impl Key {
     pub fn parameter(self, path: &str) -> String {
         let stage = path.rsplit_once('/').map_or(path, |(stage, _)| stage);
         match self {
-            Self::TokenPublic => format!("{stage}/public/{}", self.setting()),
-            Self::Edge => format!("{stage}/edge/{}", self.setting()),
-            _ => format!("{path}/{}", self.setting()),
+            Self::TokenPublic => format!("{stage}/public/{}", self.code()),
+            Self::Edge => format!("{stage}/edge/{}", self.code()),
+            _ => format!("{path}/{}", self.code()),
         }
     }
 }
@@ -67,8 +53,8 @@ impl Keys {
     /// Takes all keys that are set in `settings`.
     pub fn from_settings(settings: &Settings) -> Self {
         let key_in_settings = |key: &Key| {
-            let value = settings.optional(key.setting())?;
-            Some((key.setting(), SecretString::from(value)))
+            let value = settings.optional(key.code())?;
+            Some((key.code(), SecretString::from(value)))
         };
         Self(Key::ALL.iter().filter_map(key_in_settings).collect())
     }
@@ -95,7 +81,7 @@ impl Keys {
         let mut keys = HashMap::new();
         for (key, name) in wanted.iter().zip(names) {
             match found.remove(&name) {
-                Some(value) => drop(keys.insert(key.setting(), value)),
+                Some(value) => drop(keys.insert(key.code(), value)),
                 None if *key == Key::CpanelToken => {}
                 None => return Err(ConfigError::new(&name, "is not in SSM")),
             }
@@ -108,13 +94,11 @@ impl Keys {
     /// # Errors
     /// When it is missing or `T` cannot parse it. `T`'s error must not contain the key.
     pub fn parse<T: FromStr<Err: Display>>(&self, key: Key) -> Result<T, ConfigError> {
-        let text = self
-            .0
-            .get(key.setting())
-            .ok_or_else(|| ConfigError::new(key.setting(), "is missing"))?;
+        let text =
+            self.0.get(key.code()).ok_or_else(|| ConfigError::new(key.code(), "is missing"))?;
         text.expose_secret()
             .parse()
-            .map_err(|problem| ConfigError::new(key.setting(), format!("is {problem}")))
+            .map_err(|problem| ConfigError::new(key.code(), format!("is {problem}")))
     }
 
     /// The secret `key` as text, without surrounding white space such as the line end of a file.
@@ -122,7 +106,7 @@ impl Keys {
     /// # Errors
     /// When it is missing or empty.
     pub fn secret(&self, key: Key) -> Result<SecretString, ConfigError> {
-        let setting = key.setting();
+        let setting = key.code();
         let secret = self
             .0
             .get(setting)

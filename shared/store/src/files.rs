@@ -168,7 +168,7 @@ impl Transaction {
             )
             .value(":deleted", &Status::Deleted)
             .value(":at", &now)
-            .text(":due", DueList::Files.name())
+            .text(":due", DueList::Files.code())
             .text(":request", &request_id())
             .number(":now", now.unix_milliseconds());
         self.update(Part::File, update);

@@ -33,7 +33,7 @@ use aws_types::SdkConfig;
 
 use accounts::{counters::OpenWindows, users};
 pub use accounts::{
-    counters::{Counter, Full, Reservation, ReserveOutcome},
+    counters::{Counter, Reservation},
     erased::{CoursesLeft, Erasure},
     limits::Window,
     passkeys::PasskeyOwner,

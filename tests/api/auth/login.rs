@@ -1,6 +1,5 @@
 use std::{collections::HashSet, time::Duration};
 
-use accounts::attempts;
 use cloud::{
     guard::{AccessRequest, TransactionKeys},
     strict::Strictness,
@@ -341,9 +340,9 @@ async fn release_after_the_end_of_a_window_leaves_the_next_one() {
         window: Duration::from_secs(seconds),
     });
     let both = [short.clone(), long];
-    let mut reserved = attempts::reserve(store, &both, now).await.unwrap();
+    let mut reserved = store.reserve(&both, now).await.unwrap();
     let later = now.after(Duration::from_secs(60));
-    let _next = attempts::reserve(store, &[short], later).await.unwrap();
+    let _next = store.reserve(&[short], later).await.unwrap();
     let outcome = store.transaction().commit_and_release(&mut reserved).await;
     assert_eq!(outcome.unwrap(), CommitOutcome::Committed);
     store.release(reserved).await.unwrap();

@@ -1,6 +1,5 @@
 //! `POST /users/avatar`: changes the caller's avatar.
 
-use accounts::attempts;
 use axum::{
     body::{Body, to_bytes},
     extract::{FromRequest, Request, State},
@@ -190,7 +189,7 @@ pub(crate) async fn upload(
 ) -> ApiResult<AvatarResponse> {
     let id = caller.user.user_id;
     // Every picture that is decoded counts: the reservation is not released.
-    let _ = attempts::reserve(&users.store, &[Counter::of(limits::AVATAR, id)], now).await?;
+    let _ = users.store.reserve(&[Counter::of(limits::AVATAR, id)], now).await?;
     let picture = Avatars::sanitize(file).await?;
     let user = users.replace_avatar(caller.user, &picture).await?;
     success(

@@ -1,6 +1,5 @@
 //! `GET /users/{userId}/export`: returns all data about the caller that they may read, or a link to it.
 
-use accounts::attempts;
 use axum::extract::State;
 use common::{ApiError, ApiResult, Now, Path, SignedIn, ok};
 use domain::{
@@ -74,7 +73,7 @@ pub(crate) async fn export(
 ) -> ApiResult<ExportResponse> {
     users.require_self(&caller, id).await?;
     // Every export counts, also one that fails after reading much, so the reservation is not released.
-    let _ = attempts::reserve(&users.store, &[Counter::of(limits::EXPORT, id)], now).await?;
+    let _ = users.store.reserve(&[Counter::of(limits::EXPORT, id)], now).await?;
     // The time is the only limit on the size: at an estimated 5 MB per second an export can have 100 MB, which is 200,000 text
     // messages. The function then holds it as entries and as text, about 400 of its 1,024 MB.
     let read = with_time_limit(EXPORT_TIME, users.read_export(&caller, now)).await?;

@@ -104,7 +104,7 @@ pub(crate) async fn register(
     let message = Message::UserRegistered;
     let (earlier, reserved, owner, committee) = tokio::join!(
         key.earlier(&users.store, message, now),
-        attempts::reserve(&users.store, &counter, now),
+        users.store.reserve(&counter, now),
         users.store.email_owner(&request.email),
         users.store.committee(request.committee_id),
     );

@@ -18,7 +18,7 @@ impl Worker {
     /// Ends registrations because of `ending`, until none is listed or the run ends.
     ///
     /// # Errors
-    /// [`StoreError::UpdateConflict`] if the index lists none of them yet: the work is retried later.
+    /// [`StoreError::TransactionConflict`] if the index lists none of them yet: the work is retried later.
     pub(super) async fn end(&self, course: &Course, ending: Ending) -> Result<Left, Error> {
         let Services { store, clock, .. } = &*self.0;
         let Course { terms, seats, ends, .. } = course;
@@ -59,6 +59,6 @@ impl Worker {
                 break;
             }
         }
-        if has_ended { Ok(Left::ReadAgain) } else { Err(StoreError::UpdateConflict.into()) }
+        if has_ended { Ok(Left::ReadAgain) } else { Err(StoreError::TransactionConflict.into()) }
     }
 }

@@ -1,6 +1,7 @@
 //! Macros for enums that are read and written as codes.
 
-/// Defines an enum whose values are serialised as their codes.
+/// Defines an enum each of whose values has a code, as which it is serialised.
+#[macro_export]
 macro_rules! codes {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident $code:literal)* }) => {
         $(#[$doc])*
@@ -13,7 +14,7 @@ macro_rules! codes {
             /// All values.
             pub const ALL: [Self; [$(Self::$variant),*].len()] = [$(Self::$variant),*];
 
-            /// The value as clients write it.
+            /// The code of the value.
             pub const fn code(self) -> &'static str {
                 match self { $(Self::$variant => $code,)* }
             }
@@ -24,7 +25,7 @@ macro_rules! codes {
 /// As [`codes`], with the parser and the constraint of such a value.
 macro_rules! choice {
     ($(#[$doc:meta])* $name:ident { $($variants:tt)* }) => {
-        $crate::choice::codes! { $(#[$doc])* $name { $($variants)* } }
+        $crate::codes! { $(#[$doc])* $name { $($variants)* } }
 
         impl std::str::FromStr for $name {
             type Err = $crate::ValueError;

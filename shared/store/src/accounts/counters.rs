@@ -48,31 +48,6 @@ impl Reservation {
     }
 }
 
-/// A counter that has reached its limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Full {
-    /// What it counts.
-    pub name: &'static str,
-    /// When its window ends.
-    pub ends: Instant,
-}
-
-/// What became of a reservation.
-#[derive(Debug)]
-pub enum ReserveOutcome {
-    /// All counters are below their limits.
-    Reserved(Reservation),
-    /// Of the full counters, the one whose window ends last.
-    Full(Full),
-}
-
-impl ReserveOutcome {
-    /// Whether all counters are below their limits. The reservation stays counted.
-    pub const fn is_reserved(&self) -> bool {
-        matches!(self, Self::Reserved(_))
-    }
-}
-
 /// Cache of windows that are probably open: counting in them takes one write instead of two. A wrong entry costs
 /// the second write.
 #[derive(Debug, Clone, Default)]
@@ -108,12 +83,13 @@ impl Store {
     /// limit, all are released, so that a blocked network cannot fill an account's counter.
     ///
     /// # Errors
-    /// Those of the store; the attempt must not be made then.
+    /// [`StoreError::Full`] with the counter whose window ends last, a 429 for the client, and those of the store. The
+    /// attempt must not be made then.
     pub async fn reserve(
         &self,
         counters: &[Counter],
         now: Instant,
-    ) -> Result<ReserveOutcome, StoreError> {
+    ) -> Result<Reservation, StoreError> {
         let counted = join_all(counters.iter().map(|counter| self.counted(counter, now))).await;
         let (mut reservation, mut failed) = (Reservation::default(), None);
         for counted in counted {
@@ -122,20 +98,34 @@ impl Store {
                 Err(error) => failed = Some(error),
             }
         }
-        // A count that cannot be released remains until its window ends.
-        if let Some(error) = failed {
-            let _ = self.release(reservation).await;
-            return Err(error);
-        }
         let windows = reservation.0.iter().map(|(_, window)| window).zip(counters);
         let full = windows
             .filter(|(window, counter)| window.count > counter.max)
-            .map(|(window, counter)| Full { name: counter.name, ends: window.ends });
-        let Some(full) = full.max_by_key(|full| full.ends) else {
-            return Ok(ReserveOutcome::Reserved(reservation));
+            .map(|(window, counter)| (window.ends.since(now), counter.name))
+            .max()
+            .map(|(wait, name)| StoreError::Full { name, wait });
+        let Some(error) = failed.or(full) else {
+            return Ok(reservation);
         };
+        // A count that cannot be released remains until its window ends.
         let _ = self.release(reservation).await;
-        Ok(ReserveOutcome::Full(full))
+        Err(error)
+    }
+
+    /// As [`reserve`](Self::reserve), but `None` when a counter is full.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn reserve_if_free(
+        &self,
+        counters: &[Counter],
+        now: Instant,
+    ) -> Result<Option<Reservation>, StoreError> {
+        match self.reserve(counters, now).await {
+            Ok(reservation) => Ok(Some(reservation)),
+            Err(StoreError::Full { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Adds one to `counter`, and returns the count of its window. In contrast to [`reserve`](Self::reserve) it stays

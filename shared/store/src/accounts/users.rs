@@ -182,7 +182,7 @@ impl Transaction {
             update = update
                 .unset(&["listPk"])
                 .unset(&["listSk"])
-                .set(&["duePk"], text(DueList::Erase.name()))
+                .set(&["duePk"], text(DueList::Erase.code()))
                 .set(&["dueAt"], number(erased_at.unix_milliseconds()));
         } else {
             if before.unverified_until.is_some() && after.unverified_until.is_none() {

@@ -136,7 +136,7 @@ impl Store {
                 let move_to_dead = self
                     .due_update(&Due { due_at: later, ..due.clone() }, "dueAt = :at")
                     .expression("SET duePk = :dead, dueAt = :now")
-                    .text(":dead", DueList::Dead.name())
+                    .text(":dead", DueList::Dead.code())
                     .number(":now", now.unix_milliseconds());
                 self.apply(move_to_dead).await?;
             }

@@ -1,6 +1,6 @@
 //! The error type of this crate.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use aws_sdk_dynamodb::{
     config::http::HttpResponse,
@@ -15,10 +15,15 @@ pub enum StoreError {
     Throttled,
     /// DynamoDB throttled the request, because its partition gets more than it serves; nothing was written.
     HotKey,
-    /// Another transaction held an item of this request; nothing was written.
+    /// Another transaction held or changed an item of this request; nothing was written.
     TransactionConflict,
-    /// What the write requires has changed since it was read; nothing was written. Repeating the write is of no use.
-    UpdateConflict,
+    /// A counter has reached its limit; nothing stays counted.
+    Full {
+        /// What it counts.
+        name: &'static str,
+        /// The time until its window ends.
+        wait: Duration,
+    },
     /// No response, or an internal error of DynamoDB: the write may have taken effect.
     Unavailable(String),
     /// An invalid request, or an item of an unexpected shape.
@@ -31,7 +36,7 @@ impl fmt::Display for StoreError {
             Self::Throttled => out.write_str("the store throttled the request"),
             Self::HotKey => out.write_str("the store throttled the partition of the request"),
             Self::TransactionConflict => out.write_str("another transaction holds the item"),
-            Self::UpdateConflict => out.write_str("a concurrent change was first"),
+            Self::Full { name, .. } => write!(out, "the counter {name} is full"),
             Self::Unavailable(cause) => write!(out, "the store is unavailable: {cause}"),
             Self::Unexpected(cause) => write!(out, "unexpected store error: {cause}"),
         }

@@ -73,7 +73,7 @@ impl Retries {
             StoreError::Throttled | StoreError::HotKey | StoreError::Unavailable(_) => {
                 self.count < ATTEMPTS && self.start.elapsed() <= MAX_RETRY_TIME
             }
-            StoreError::UpdateConflict | StoreError::Unexpected(_) => false,
+            StoreError::Full { .. } | StoreError::Unexpected(_) => false,
         };
         let pause = pause(self.count.min(MAX_BACKOFF))?;
         if !may_retry || Instant::now() + pause >= self.deadline {

@@ -103,11 +103,11 @@ impl CommitOutcome {
     /// The outcome of a transaction whose conditions fail after a concurrent change alone.
     ///
     /// # Errors
-    /// [`StoreError::UpdateConflict`] when one has failed.
+    /// [`StoreError::TransactionConflict`] when one has failed.
     pub fn or_conflict(self) -> Result<(), StoreError> {
         match self {
             Self::Committed => Ok(()),
-            Self::ConditionFailed(_) => Err(StoreError::UpdateConflict),
+            Self::ConditionFailed(_) => Err(StoreError::TransactionConflict),
         }
     }
 

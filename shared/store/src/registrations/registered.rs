@@ -94,7 +94,7 @@ impl Transaction {
             .expression(
                 "SET duePk = :list, dueAt = :zero, requestId = :request ADD reactivation :one",
             )
-            .text(":list", DueList::Courses.name())
+            .text(":list", DueList::Courses.code())
             .text(":request", &request_id())
             .number(":zero", 0)
             .number(":one", 1);

@@ -94,7 +94,7 @@ impl Store {
         let update = match (next, cleanup) {
             (Some(next), cleanup) => {
                 let update = update
-                    .text(":list", DueList::Courses.name())
+                    .text(":list", DueList::Courses.code())
                     .text(":none", "")
                     .number(":next", next.unix_milliseconds());
                 let set = "SET duePk = :list, dueAt = :next, requestId = :none";
@@ -204,7 +204,7 @@ impl Transaction {
 
 /// Sets `:list`, `:due` and `:request`, which make an item of a course due at `due`.
 pub(crate) fn with_due(update: Write, due: Instant) -> Write {
-    let update = update.text(":list", DueList::Courses.name()).text(":request", &request_id());
+    let update = update.text(":list", DueList::Courses.code()).text(":request", &request_id());
     update.number(":due", due.unix_milliseconds())
 }
 
