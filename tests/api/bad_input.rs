@@ -379,8 +379,8 @@ impl Operation {
         self.query = required.map(|it| (text(&it["name"]), text(&it["example"]))).collect();
         for parameter in &queries {
             let (name, schema) = (text(&parameter["name"]), resolved(&parameter["schema"]));
-            let others = self.query.iter().filter(|(other, _)| *other != name);
-            let others: Vec<_> = others.cloned().collect();
+            let others: Vec<_> =
+                self.query.iter().filter(|(other, _)| *other != name).cloned().collect();
             let flags = texts(&schema, "type").contains("boolean");
             let flags = flags.then(|| ("value", Some(json!("?")), VALUE.to_owned()));
             let mistakes = mistakes(&schema, is_required(&parameter)).into_iter().chain(flags);

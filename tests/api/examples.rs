@@ -59,8 +59,8 @@ async fn examples_are_answers_of_the_seeded_service() {
         fs::write(FILE, &written).unwrap();
     }
     let kept = fs::read_to_string(FILE).unwrap();
-    let changed = written.lines().filter(|line| !kept.lines().any(|old| old == *line));
-    let changed: Vec<&str> = changed.collect();
+    let changed: Vec<&str> =
+        written.lines().filter(|line| !kept.lines().any(|old| old == *line)).collect();
     assert!(kept == written, "`cargo dev update` writes it:\n{}", changed.join("\n"));
 }
 

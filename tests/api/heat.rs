@@ -98,8 +98,7 @@ async fn publications_write_the_documented_units() {
             "courseTitle": format!("Soudure {number}"), "description": "Souder en trois jours.", "courseType": "ONLINE",
             "sectionOfMatter": "Énergie", "contactEmail": "cours@example.org",
         });
-        let created = trainer.post("/courses", course).await;
-        let created = created.expect_success(Message::CourseCreated);
+        let created = trainer.post("/courses", course).await.expect_success(Message::CourseCreated);
         courses.push((trainer, created["course"]["courseID"].as_str().unwrap().to_owned()));
     }
     meter(&world);

@@ -441,8 +441,7 @@ async fn each_state_of_an_account_changes_the_operations_of_the_table() {
             .to_owned();
         let other = world.unhashed_account(&member).await.user_id.to_string();
         let all_grants: Vec<Grant> = Grant::ALL.to_vec();
-        let caller = NewPerson::with(Profile::CommitteeAdmin).of(committee);
-        let caller = caller.granted(&all_grants);
+        let caller = NewPerson::with(Profile::CommitteeAdmin).of(committee).granted(&all_grants);
         let caller = if state == State::Unverified { caller.unverified() } else { caller };
         let mut user = world.unhashed_account(&caller).await;
         if state == State::UnverifiedMailbox {

@@ -458,8 +458,8 @@ async fn stage_name_determines_all_settings() {
         ("AWS_REGION", "eu-west-3"),
         ("RECORDS_TABLE", "halqa-dev-records"),
         ("KEYS_PATH", "/halqa/dev/auth"),
-    ];
-    let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()));
     let settings = Stage::Deployed("prod").settings(environment.into(), "users").unwrap();
     for (name, value) in [
         ("RECORDS_TABLE", "halqa-prod-records"),
@@ -503,8 +503,8 @@ async fn sms_attributes_turn_on_receipts_and_keep_the_others() {
         ("DeliveryStatusIAMRole", role),
         ("DeliveryStatusSuccessSamplingRate", "100"),
         ("MonthlySpendLimit", "200"),
-    ];
-    let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()));
     assert_eq!(recorder.sms_attributes(), expected.into());
     assert!(ops::set_sms_attributes(aws, "halqa", None).await.is_err());
     assert_eq!(recorder.texts().len(), 0);

@@ -193,8 +193,8 @@ async fn with_world(test: impl AsyncFnOnce(PreTraffic, AwsServices, &Clock)) {
     let run = async {
         let (services, url) = AwsServices::start(&world).await;
         let arn = "arn:aws:lambda:eu-south-1:000000000000:function:halqa";
-        let versions = FUNCTIONS.iter().map(|name| format!("{name}={arn}-{name}:7"));
-        let versions: Vec<String> = versions.collect();
+        let versions: Vec<String> =
+            FUNCTIONS.iter().map(|name| format!("{name}={arn}-{name}:7")).collect();
         let mut settings = world.settings();
         settings
             .set("AWS_ENDPOINT_URL", &url)

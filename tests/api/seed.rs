@@ -70,8 +70,8 @@ pub(crate) async fn answers_to_examples(world: &World) -> Vec<(String, Answer)> 
 async fn examples_of_the_document_succeed_in_a_seeded_store() {
     let world = World::with(&[("RATE_LIMIT", "10000")]).await;
     let answers = answers_to_examples(&world).await;
-    let refused = answers.iter().filter(|(_, answer)| !(200..300).contains(&answer.status));
-    let refused: Vec<_> = refused.collect();
+    let refused: Vec<_> =
+        answers.iter().filter(|(_, answer)| !(200..300).contains(&answer.status)).collect();
     let expected: BTreeSet<&str> = REFUSED.iter().map(|(operation, _)| *operation).collect();
     let names: BTreeSet<&str> = refused.iter().map(|(operation, _)| operation.as_str()).collect();
     assert_eq!(names, expected, "{refused:?}");

@@ -123,8 +123,8 @@ async fn late_record_of_a_publication_adds_no_search_entries() {
     let path = format!("/courses/{}", course.as_str().unwrap());
     let words = || {
         let words = world.items_of("WORD#");
-        let counts = words.iter().filter_map(|item| item["n"]["N"].as_str());
-        let counts: Vec<String> = counts.map(str::to_owned).collect();
+        let counts: Vec<String> =
+            words.iter().filter_map(|item| item["n"]["N"].as_str()).map(str::to_owned).collect();
         (words.len() - counts.len(), counts)
     };
     for (action, message, entries, count) in [

@@ -107,8 +107,8 @@ fn document_examples_have_the_codes_and_texts_of_the_service() {
         _ => one.text(Language::French).to_owned(),
     };
     let refusals = ErrorCode::ALL.iter().map(|one| (one.code(), text(one)));
-    let successes = Message::ALL.iter();
-    let successes = successes.map(|one| (one.code(), one.text(Language::French).to_owned()));
+    let successes =
+        Message::ALL.iter().map(|one| (one.code(), one.text(Language::French).to_owned()));
     let table: BTreeMap<&str, String> = refusals.chain(successes).collect();
     let mut examples = Vec::new();
     pairs(Document::get().root(), &mut examples);

@@ -56,8 +56,8 @@ fn lines_with(part: &str, folder: &Path) -> Vec<String> {
 
 #[test]
 fn each_condition_has_failed_in_the_run_of_the_api_tests() {
-    let stored = fs::read(tests::conditions::file().unwrap());
-    let stored = stored.expect("`cargo test --workspace --test api` has run, without a filter");
+    let stored = fs::read(tests::conditions::file().unwrap())
+        .expect("`cargo test --workspace --test api` has run, without a filter");
     let counts: Vec<(Condition, Count)> = serde_json::from_slice(&stored).unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/store/src");
     let (mut missed, mut excepted) = (Vec::new(), Vec::new());

@@ -188,8 +188,8 @@ impl Partition {
 }
 
 fn api(settings: impl IntoIterator<Item = (&'static str, String)>) -> AwsApi {
-    let settings = settings.into_iter();
-    let settings: Settings = settings.map(|(name, value)| (name.to_owned(), value)).collect();
+    let settings: Settings =
+        settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     AwsApi::new(&Aws::new(&settings).unwrap(), &Clock::default())
 }
 

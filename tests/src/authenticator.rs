@@ -244,8 +244,7 @@ impl Authenticator {
 
 /// Begins a sign-in with a passkey; returns the options and the token.
 pub async fn begin(person: &Person) -> (Value, Value) {
-    let begun = person.post("/auth/passkey/options", json!({})).await;
-    let begun = begun.expect_ok();
+    let begun = person.post("/auth/passkey/options", json!({})).await.expect_ok();
     (begun["options"].clone(), begun["token"].clone())
 }
 

@@ -221,8 +221,8 @@ fn check_code(method: &Method, path: &str, media: &Value, code: &str) {
     }
     let several = media["examples"].as_object().into_iter().flatten();
     let examples = several.map(|(_, example)| &example["value"]).chain(media.get("example"));
-    let codes = examples.filter_map(|example| example["message"]["RESPONSE_CODE"].as_str());
-    let codes: Vec<&str> = codes.collect();
+    let codes: Vec<&str> =
+        examples.filter_map(|example| example["message"]["RESPONSE_CODE"].as_str()).collect();
     assert!(
         codes.is_empty() || codes.contains(&code),
         "{method} {path}: {code} is not in {codes:?}"

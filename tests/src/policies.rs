@@ -122,8 +122,8 @@ fn holds(condition: &Value, request: &AccessRequest) -> bool {
 pub fn statements(role: &Value) -> impl Iterator<Item = &Value> {
     let own = role["Properties"]["Policies"].as_array().expect("a role has policies").iter();
     let attached = role["Properties"]["ManagedPolicyArns"].as_array().into_iter().flatten();
-    let attached = attached.filter_map(Value::as_str);
-    let attached = attached.map(|name| &template()["Resources"][name]["Properties"]);
+    let attached =
+        attached.filter_map(Value::as_str).map(|name| &template()["Resources"][name]["Properties"]);
     own.chain(attached)
         .flat_map(|policy| policy["PolicyDocument"]["Statement"].as_array().expect("statements"))
 }

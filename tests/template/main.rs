@@ -300,8 +300,8 @@ fn role_reads_only_its_own_keys() {
     for function in functions() {
         let role = &resources()[&format!("{}Role", logical(&function))];
         let statements = policies::statements(role);
-        let keys = statements.filter(|statement| statement["Action"] == "ssm:GetParameters");
-        let keys: BTreeSet<&str> = keys
+        let keys: BTreeSet<&str> = statements
+            .filter(|statement| statement["Action"] == "ssm:GetParameters")
             .flat_map(|statement| texts(&statement["Resource"]))
             .map(|resource| resource.split(":parameter").nth(1).unwrap())
             .collect();
@@ -559,11 +559,11 @@ fn deployment_hook_knows_every_function() {
 #[test]
 fn deployment_hook_may_delete_versions_only() {
     let statements = statements(&resources()["PreTrafficRole"]["Properties"]["Policies"]);
-    let deletes = statements
+    let deletes: Vec<&str> = statements
         .into_iter()
         .filter(|one| texts(&one["Action"]).contains(&"lambda:DeleteFunction"))
-        .flat_map(|one| texts(&one["Resource"]));
-    let deletes: Vec<&str> = deletes.collect();
+        .flat_map(|one| texts(&one["Resource"]))
+        .collect();
     assert_eq!(deletes.iter().filter(|one| one.ends_with(":*")).count(), 2, "{deletes:?}");
     assert_eq!(deletes.len(), 2);
 }
@@ -571,8 +571,8 @@ fn deployment_hook_may_delete_versions_only() {
 #[test]
 fn deployment_hook_may_change_items_of_releases_only() {
     let statements = statements(&resources()["PreTrafficRole"]["Properties"]["Policies"]);
-    let of_tables = statements.into_iter().filter(|one| one.to_string().contains("dynamodb"));
-    let of_tables: Vec<&Value> = of_tables.collect();
+    let of_tables: Vec<&Value> =
+        statements.into_iter().filter(|one| one.to_string().contains("dynamodb")).collect();
     assert_eq!(of_tables.len(), 1, "{of_tables:?}");
     assert_eq!(of_tables[0]["Action"], "dynamodb:UpdateItem");
     assert!(of_tables[0]["Resource"].as_str().unwrap().ends_with(":table/${TransientName.Value}"));

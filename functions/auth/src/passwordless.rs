@@ -93,10 +93,10 @@ impl Auth {
         attempt: &mut Attempt<'_>,
     ) -> Result<ApiResponse<SignIn>, Failed> {
         let now = attempt.now;
-        let found = self.sessions.find(code.user_id, code.committee_id, now).await?;
-        let found = found.filter(|account| {
-            may_use(&account.user, code) && email_challenge(&account.user.email) == challenge
-        });
+        let found =
+            self.sessions.find(code.user_id, code.committee_id, now).await?.filter(|account| {
+                may_use(&account.user, code) && email_challenge(&account.user.email) == challenge
+            });
         let mut account = found.ok_or(ErrorCode::BadAuthCombination)?;
         let mut tx = self.store.transaction();
         tx.use_code(CodeId { kind: CodeKind::Passwordless, challenge }, code);

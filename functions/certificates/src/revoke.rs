@@ -37,8 +37,8 @@ pub(crate) async fn revoke(
     let store = &certificates.store;
     let revoke = || async {
         let mut tx = store.transaction();
-        let before = certificates.certificate(&code).await?;
-        let before = before.ok_or(ErrorCode::CertificateNotFound)?;
+        let before =
+            certificates.certificate(&code).await?.ok_or(ErrorCode::CertificateNotFound)?;
         let user = async {
             match before.user_id {
                 Some(id) => store.user(id).await,

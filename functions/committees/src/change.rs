@@ -28,8 +28,7 @@ pub(crate) async fn change(
 ) -> ApiResult<CommitteeResponse> {
     let (store, actor) = (&state.store, &admin.user);
     let change = || async {
-        let before = store.committee(id).await?;
-        let before = before.ok_or(ErrorCode::CommitteeNotFound)?;
+        let before = store.committee(id).await?.ok_or(ErrorCode::CommitteeNotFound)?;
         let after = request.given.changing(&before)?;
         let mut tx = store.transaction();
         if after != before {

@@ -278,8 +278,8 @@ impl Dispatcher {
     async fn requests_facts(&self, course: CourseId, user: &User) -> Result<Named, StoreError> {
         let store = &self.0.store;
         let (terms, seats) = tokio::try_join!(store.course_terms(course), store.seats(course))?;
-        let course = terms.map(|terms| terms.course);
-        let course = course.filter(|course| course.summary.is_decided_by(user));
+        let course =
+            terms.map(|terms| terms.course).filter(|course| course.summary.is_decided_by(user));
         Ok(match (course, seats.pending) {
             (Some(course), pending @ 1..) => {
                 Named::Facts(Facts::Requests(Box::new(RequestsFacts { course, pending })))

@@ -40,8 +40,8 @@ pub(crate) async fn show(
     Path(id): Path<FileId>,
     headers: HeaderMap,
 ) -> Result<PublicFile, ApiError> {
-    let file = files.store.file(id).await?.filter(File::is_public);
-    let file = file.ok_or(ErrorCode::FileNotFound)?;
+    let file =
+        files.store.file(id).await?.filter(File::is_public).ok_or(ErrorCode::FileNotFound)?;
     files.require_open(&file).await?;
     let url = files.link(&file, LINK_LIFE, now).await?;
     if asks_for_json(&headers) {

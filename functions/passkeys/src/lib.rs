@@ -91,8 +91,8 @@ impl Passkeys {
     /// # Errors
     /// `PASSKEY_NOT_FOUND_MESSAGE` also for those of other accounts.
     async fn passkey_of(&self, user: &User, id: PasskeyId) -> Result<Passkey, ApiError> {
-        let found = self.store.passkey(user.user_id, id).await?;
-        let found = found.filter(|passkey| passkey.is_of(user));
+        let found =
+            self.store.passkey(user.user_id, id).await?.filter(|passkey| passkey.is_of(user));
         Ok(found.ok_or(ErrorCode::PasskeyNotFound)?)
     }
 }

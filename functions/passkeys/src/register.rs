@@ -44,8 +44,8 @@ pub(crate) async fn options(
         stored.partition(|passkey| passkey.is_of(user));
     let Ceremony { challenge, options } = passkeys.party.begin_registration(user, &present);
     // Since the account was read, the series may have risen, and a passkey of the new one been added.
-    let removed = others.into_iter().filter(|passkey| passkey.series < user.passkey_series);
-    let removed: Vec<Passkey> = removed.collect();
+    let removed: Vec<Passkey> =
+        others.into_iter().filter(|passkey| passkey.series < user.passkey_series).collect();
     let challenge = Challenge::new(challenge, user.epoch, now);
     let (stored, deleted) = tokio::join!(
         store.put_challenge(person.session.sid, &challenge),

@@ -85,8 +85,8 @@ impl Registrations {
         invalid.sort_by_key(|(id, _)| {
             questions.iter().position(|one| one.question_id == *id).unwrap_or(usize::MAX)
         });
-        let errors = invalid.into_iter();
-        let errors = errors.map(|(id, error)| FieldError::new(format!("answers.{id}"), error));
+        let errors =
+            invalid.into_iter().map(|(id, error)| FieldError::new(format!("answers.{id}"), error));
         let unknown = submitted
             .unknown
             .iter()

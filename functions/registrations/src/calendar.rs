@@ -31,8 +31,8 @@ pub(crate) async fn show(
     let CourseTerms { course, settings, sessions, .. } = &found.course;
     let sessions = &sessions.sessions;
     let content = CalendarContent { course, sessions, join_info: settings.join_info.as_ref() };
-    let calendar = calendar(&content, EventStatus::Confirmed, &registrations.public_url, now);
-    let calendar = calendar.ok_or(ErrorCode::CourseWithoutDate)?;
+    let calendar = calendar(&content, EventStatus::Confirmed, &registrations.public_url, now)
+        .ok_or(ErrorCode::CourseWithoutDate)?;
     if found.full.registration.card.state != RegistrationState::Confirmed {
         return Err(ErrorCode::RegistrationNotConfirmed.into());
     }

@@ -63,8 +63,8 @@ input! {
 
 /// The states in `states`, or else the active ones.
 fn states(fields: &mut Fields) -> Result<Vec<RegistrationState>, InvalidField> {
-    let submitted = fields.texts("states", None, RegistrationState::ALL.len())?;
-    let submitted: Vec<RegistrationState> = submitted.unwrap_or_default();
+    let submitted: Vec<RegistrationState> =
+        fields.texts("states", None, RegistrationState::ALL.len())?.unwrap_or_default();
     let is_wanted = |state: &RegistrationState| {
         if submitted.is_empty() { state.is_active() } else { submitted.contains(state) }
     };
@@ -236,8 +236,8 @@ impl Registrations {
         ids: impl IntoIterator<Item = CommitteeId>,
     ) -> Result<(), StoreError> {
         let names = &mut columns.committees;
-        let ids = ids.into_iter().filter(|id| !names.contains_key(id));
-        let ids: BTreeSet<CommitteeId> = ids.collect();
+        let ids: BTreeSet<CommitteeId> =
+            ids.into_iter().filter(|id| !names.contains_key(id)).collect();
         let committees = stream::iter(ids).map(|id| self.store.committee(id)).buffered(AT_ONCE);
         let committees: Vec<_> = committees.try_collect().await?;
         for committee in committees.into_iter().flatten() {

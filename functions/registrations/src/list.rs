@@ -143,8 +143,8 @@ impl Registrations {
         let users: Vec<UserId> = cards.iter().map(|card| card.user_id).collect();
         let found = users.chunks(BATCH).map(|users| self.store.full_registrations(id, users));
         let (found, questions) = tokio::try_join!(try_join_all(found), self.store.questions(id))?;
-        let found = found.into_iter().flatten().map(|full| (full.user.user_id, full));
-        let mut found: HashMap<UserId, FullRegistration> = found.collect();
+        let mut found: HashMap<UserId, FullRegistration> =
+            found.into_iter().flatten().map(|full| (full.user.user_id, full)).collect();
         let files = found.values().flat_map(|full| &full.answers).filter_map(Answer::file);
         let files = self.store.ready_files(files).await?;
         let view = |card: &RegistrationCard| {

@@ -79,8 +79,8 @@ pub(crate) async fn change(
             }
             if party == Party::Committee {
                 let (action, course) = (Action::RegistrationUpdated, &found.course.course.summary);
-                let ids = request.answers.answers.keys();
-                let ids: Vec<String> = ids.map(QuestionId::to_string).collect();
+                let ids: Vec<String> =
+                    request.answers.answers.keys().map(QuestionId::to_string).collect();
                 let values =
                     values([("answers", ids.into()), ("note", request.note.is_some().into())]);
                 let audited = AuditedAction::of_registration(action, course, &before.card, values);

@@ -77,8 +77,8 @@ impl Worker {
                 user.is_active && concerns(announcement, registration)
             });
             let now = clock.now();
-            let queued = registrants.iter().map(|one| self.tell_one(announcement, one, now));
-            let queued: Vec<_> = queued.collect();
+            let queued: Vec<_> =
+                registrants.iter().map(|one| self.tell_one(announcement, one, now)).collect();
             stream::iter(queued).buffer_unordered(AT_ONCE).try_collect::<()>().await?;
             match page.last {
                 Some(after) if Monotonic::now() >= ends => return Ok(Some(after)),

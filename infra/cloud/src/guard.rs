@@ -288,8 +288,7 @@ pub(crate) const COPY_SOURCE: &str = "x-amz-copy-source";
 /// the form.
 pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<Asked> {
     let key = key_in(request.uri().path());
-    let source = request.headers().get(COPY_SOURCE);
-    let source = source.and_then(|source| source.to_str().ok());
+    let source = request.headers().get(COPY_SOURCE).and_then(|source| source.to_str().ok());
     let action = match *request.method() {
         Method::PUT | Method::POST => "s3:PutObject",
         Method::DELETE => "s3:DeleteObject",

@@ -117,8 +117,7 @@ async fn answer(
     sender: mpsc::UnboundedSender<Received>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (at, path) = (Instant::now(), request.uri().path().to_owned());
-    let body = request.into_body().collect().await;
-    let body = body.map(|body| body.to_bytes()).unwrap_or_default();
+    let body = request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
     let (reply, answer) = oneshot::channel();
     let _ = sender.send((at, path, body, reply));
     let mut response = Response::new(Full::new(answer.await.unwrap_or_default()));

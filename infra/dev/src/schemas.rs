@@ -47,8 +47,8 @@ fn extend(schemas: &mut Mapping, name: &Yaml) -> Result<(), LocalError> {
     let properties = of_both("properties").filter_map(Yaml::as_mapping).flatten();
     let properties: Mapping =
         properties.map(|(name, property)| (name.clone(), property.clone())).collect();
-    let required = of_both("required").filter_map(Yaml::as_sequence).flatten();
-    let required: Vec<Yaml> = required.cloned().collect();
+    let required: Vec<Yaml> =
+        of_both("required").filter_map(Yaml::as_sequence).flatten().cloned().collect();
     schema.insert("properties".into(), properties.into());
     schema.insert("required".into(), required.into());
     Ok(())

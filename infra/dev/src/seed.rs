@@ -319,8 +319,8 @@ async fn add_courses(store: &Store) -> Result<(), LocalError> {
     let questions: Vec<Question> = all("questions", &json!({}))?;
     for mut course in all::<Course>("courses", &json!({ "questionCount": 0 }))? {
         let id = course.summary.course_id;
-        let own = questions.iter().filter(|question| question.course_id == id);
-        let own: Vec<Question> = own.cloned().collect();
+        let own: Vec<Question> =
+            questions.iter().filter(|question| question.course_id == id).cloned().collect();
         course.summary.question_count = own.len().try_into().unwrap_or(u32::MAX);
         commit(store, |tx| tx.new_course(&course, own)).await?;
     }

@@ -37,8 +37,7 @@ impl Expectations {
         let names = ["RATE_LIMIT", "POWERED_BY"].map(|name| format!("{path}/{name}"));
         let mut found = parameters.read(&names).await?;
         let [rate_limit, powered_by] = names.map(|name| {
-            let value = found.remove(&name);
-            let value = value.map(|value| value.expose_secret().to_owned());
+            let value = found.remove(&name).map(|value| value.expose_secret().to_owned());
             value.ok_or_else(|| format!("{name} is not in SSM: deploy the stack first."))
         });
         Ok(Self { rate_limit: rate_limit?, powered_by: powered_by? })

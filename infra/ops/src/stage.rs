@@ -88,8 +88,8 @@ impl Stage {
             }
             Self::Local => {
                 environment.remove("KEYS_PATH");
-                let folder = environment.get("DATA_DIR").cloned();
-                let folder = folder.unwrap_or_else(|| LOCAL.to_owned());
+                let folder =
+                    environment.get("DATA_DIR").cloned().unwrap_or_else(|| LOCAL.to_owned());
                 let file = format!("{folder}/environment");
                 let text = fs::read_to_string(&file).map_err(|_| {
                     format!("There is no {file}: `cargo dev` writes it while it runs.")

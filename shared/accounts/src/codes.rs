@@ -103,8 +103,8 @@ impl Codes {
         client: &Client,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let owner = self.store.email_owner(email).await?;
-        let owner = owner.map_or(UserId::NONE, |owner| owner.user_id);
+        let owner =
+            self.store.email_owner(email).await?.map_or(UserId::NONE, |owner| owner.user_id);
         let (user, devices) = self.store.user_with_devices(owner).await?;
         let is_owner = user.as_ref().is_some_and(|user| user.is_mailbox_verified)
             && devices.include_network(client.ip, now);

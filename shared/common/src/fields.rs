@@ -424,8 +424,8 @@ pub fn integer<N: TryFrom<u64> + Into<u64> + Copy>(
                 ..Constraint::default()
             },
         };
-        let number = value.as_number().filter(is_whole);
-        let number = number.ok_or_else(|| invalid(ErrorCode::FieldType))?;
+        let number =
+            value.as_number().filter(is_whole).ok_or_else(|| invalid(ErrorCode::FieldType))?;
         number
             .as_u64()
             .filter(|number| range.contains(number))

@@ -46,8 +46,8 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Once<T> {
     async fn from_request(request: Request<Body>, state: &S) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
         let (object, body) = json_object(&parts.headers, body, T::MAX_BYTES).await?;
-        let key = key_of(&parts.headers);
-        let key = key.map(|key| key.map(|key| idempotent(&parts, &key, &object)));
+        let key =
+            key_of(&parts.headers).map(|key| key.map(|key| idempotent(&parts, &key, &object)));
         let input = read(Fields::new(object, body), state)?;
         let key =
             key.map_err(|error| ApiError::field(HEADER, InvalidValue::of::<Line<255>>(error)))?;

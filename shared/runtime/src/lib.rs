@@ -153,12 +153,11 @@ impl Aws {
         let request = request.map(SdkBody::from).try_into();
         let request = request.map_err(|error| format!("the request cannot be sent: {error}"))?;
         let exchange = async {
-            let response = self.connector.call(request).await;
-            let response = response.map_err(|error| chain(&error))?;
+            let response = self.connector.call(request).await.map_err(|error| chain(&error))?;
             let response = response.try_into_http1x().map_err(|error| chain(&error))?;
             let (parts, body) = response.into_parts();
-            let body = ByteStream::new(body).collect().await;
-            let body = body.map_err(|error| chain(&error))?.into_bytes();
+            let body =
+                ByteStream::new(body).collect().await.map_err(|error| chain(&error))?.into_bytes();
             Ok(Response::from_parts(parts, body))
         };
         tokio::time::timeout(timeout, exchange)
@@ -218,8 +217,7 @@ fn transport(endpoint: Option<&str>, bundle: Option<&str>) -> Result<Transport, 
     }
     let roots = bundle.map_or_else(|| Ok(AMAZON_ROOTS.to_vec()), read)?;
     let trust = TrustStore::empty().with_pem_certificate(roots);
-    let context = TlsContext::builder().with_trust_store(trust).build();
-    let context = context.map_err(|error| {
+    let context = TlsContext::builder().with_trust_store(trust).build().map_err(|error| {
         ConfigError::new("SSL_CERT_FILE", format!("holds no certificates: {error}"))
     })?;
     Ok(Transport { builder, tls: Some(context) })

@@ -124,8 +124,8 @@ impl Transaction {
 
 /// The update of the course `before` to `after`, unless it has changed.
 pub(crate) fn course_change(before: &CourseSummary, after: &Course) -> Write {
-    let update = course_update(before.course_id, "card.version = :before");
-    let update = update.number(":before", before.version);
+    let update =
+        course_update(before.course_id, "card.version = :before").number(":before", before.version);
     let mut update =
         update.set_value(&["card"], &after.summary).set_value(&["details"], &after.details);
     let mut attributes = index_attributes(&after.summary);

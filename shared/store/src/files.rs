@@ -110,8 +110,8 @@ impl Store {
 
     /// Sets the due time of the deleted `file` to `at`.
     pub async fn postpone_file(&self, file: &File, at: Instant) -> Result<(), StoreError> {
-        let update = file_update(file).expression("SET dueAt = :at");
-        let update = update.number(":at", at.unix_milliseconds());
+        let update =
+            file_update(file).expression("SET dueAt = :at").number(":at", at.unix_milliseconds());
         self.apply(update).await.map(drop)
     }
 

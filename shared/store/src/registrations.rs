@@ -55,8 +55,8 @@ struct StoredAnswers {
 
 impl StoredAnswers {
     fn read(self) -> Result<(u64, Vec<Answer>), StoreError> {
-        let answers = serde_json::from_str(&self.answers);
-        let answers = answers.map_err(|error| StoreError::Unexpected(error.to_string()))?;
+        let answers = serde_json::from_str(&self.answers)
+            .map_err(|error| StoreError::Unexpected(error.to_string()))?;
         Ok((self.version, answers))
     }
 }

@@ -394,8 +394,7 @@ async fn password_changed_since_it_was_read_starts_no_session() {
     let world = World::new().await;
     let account = world.account(Profile::Member).await;
     let old_hash = password_hash(&world, &account).await;
-    let new_hash = Hasher::default().hash(&"another password".into()).await;
-    let new_hash = new_hash.unwrap();
+    let new_hash = Hasher::default().hash(&"another password".into()).await.unwrap();
     // The epoch stays, as if the account had been read after a change of the password, and the credentials before it.
     let change = async {
         account_is_read(&world).await;

@@ -56,8 +56,8 @@ async fn twenty_concurrent_writers_with_one_version_one_succeeds() {
         body["courseSubTitle"] = json!(format!("Niveau {number}"));
         tokio::spawn(async move { trainer.put(&path, body).await })
     });
-    let answers = world.race(2, join_all(writers)).await;
-    let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
+    let answers: Vec<_> =
+        world.race(2, join_all(writers)).await.into_iter().map(Result::unwrap).collect();
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     assert_eq!(
         (
@@ -85,8 +85,8 @@ async fn twenty_concurrent_creators_of_one_course_one_succeeds() {
             trainer.put(&path, payload(&format!("Soudure {number}"))).await.status
         })
     });
-    let statuses = world.race(2, join_all(writers)).await;
-    let statuses: Vec<u16> = statuses.into_iter().map(Result::unwrap).collect();
+    let statuses: Vec<u16> =
+        world.race(2, join_all(writers)).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(
         (
             statuses.iter().filter(|status| **status == 201).count(),

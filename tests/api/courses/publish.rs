@@ -117,8 +117,8 @@ async fn twenty_concurrent_publishes_publish_once() {
         let (trainer, path) = (trainer.clone(), format!("/courses/{id}/publish"));
         tokio::spawn(async move { trainer.get(&path).await.code() })
     });
-    let codes = world.race(2, join_all(publishers)).await;
-    let codes: Vec<String> = codes.into_iter().map(Result::unwrap).collect();
+    let codes: Vec<String> =
+        world.race(2, join_all(publishers)).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(
         codes.iter().filter(|code| *code == "COURSE_PUBLISHED_MESSAGE").count(),
         1,

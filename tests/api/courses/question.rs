@@ -18,8 +18,8 @@ async fn course_with_questions(person: &Person, texts: &[&str]) -> (String, Vec<
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| format!("/courses/questions/{id}/{}", one["questionID"].as_str().unwrap()));
-    let paths = paths.collect();
+        .map(|one| format!("/courses/questions/{id}/{}", one["questionID"].as_str().unwrap()))
+        .collect();
     (id, paths)
 }
 
@@ -99,8 +99,8 @@ async fn concurrent_changes_are_all_applied() {
             }
         })
     });
-    let statuses = world.race(2, join_all(changes)).await;
-    let statuses: Vec<u16> = statuses.into_iter().map(Result::unwrap).collect();
+    let statuses: Vec<u16> =
+        world.race(2, join_all(changes)).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(statuses, [200; 8]);
     let mut left = questions_of(&trainer, &id).await;
     left.sort();

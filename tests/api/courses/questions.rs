@@ -73,8 +73,8 @@ async fn course_has_at_most_200_questions() {
         let (trainer, path) = (trainer.clone(), path.clone());
         tokio::spawn(async move { trainer.post_until_answered(&path, questions(0..20)).await })
     });
-    let answers = world.race(2, join_all(writers)).await;
-    let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
+    let answers: Vec<_> =
+        world.race(2, join_all(writers)).await.into_iter().map(Result::unwrap).collect();
     let added = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(added, 8);
     for refused in answers.iter().filter(|answer| answer.status != 200) {

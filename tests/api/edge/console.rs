@@ -98,8 +98,8 @@ async fn passwords_on_the_page_of_people_sign_in() {
 async fn requests_are_found_by_code_caller_and_id_and_mails_by_recipient() {
     let (world, member) = World::with_member().await;
     let address = start(&world, Some(world.pages())).await;
-    let request = Request::get(format!("http://{address}/api/v1/courses/x"));
-    let request = request.header("authorization", format!("Bearer {}", member.token()));
+    let request = Request::get(format!("http://{address}/api/v1/courses/x"))
+        .header("authorization", format!("Bearer {}", member.token()));
     let answer = send(request.body(Full::default()).unwrap()).await;
     call(address, "/api/v1/nowhere").await;
     let id = answer.headers()["x-request-id"].to_str().unwrap().to_owned();

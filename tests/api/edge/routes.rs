@@ -147,8 +147,8 @@ async fn preflight_is_answered_on_any_path() {
         let asking = world
             .anonymous()
             .with("origin", "https://example.org")
-            .with("access-control-request-method", "PUT");
-        let asking = asking.with("access-control-request-headers", "authorization, content-type");
+            .with("access-control-request-method", "PUT")
+            .with("access-control-request-headers", "authorization, content-type");
         let answer = asking.send(Method::OPTIONS, path, Bytes::new()).await;
         assert_eq!((answer.status, answer.body.len()), (204, 0));
         for (name, value) in [

@@ -97,8 +97,8 @@ async fn user_has_at_most_a_thousand_files() {
     let (world, member) = World::with_member().await;
     let store = &world.setup().store;
     let file = member.post("/files", payload("a.txt", 1)).await.expect_created()["file"].clone();
-    let file = store.file(serde_json::from_value(file["fileID"].clone()).unwrap()).await;
-    let file = file.unwrap().unwrap();
+    let file =
+        store.file(serde_json::from_value(file["fileID"].clone()).unwrap()).await.unwrap().unwrap();
     for _ in 1..1_000 {
         let file_id = FileId::new(random::id(world.clock().now()));
         let mut tx = store.transaction();
@@ -151,8 +151,8 @@ async fn fifty_concurrent_files_never_exceed_the_quota() {
             async move { member.post("/files", payload(&format!("{number}.txt"), 90)).await },
         )
     });
-    let answers = world.race(2, join_all(calls)).await;
-    let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
+    let answers: Vec<_> =
+        world.race(2, join_all(calls)).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 11);
     for refused in answers.iter().filter(|answer| answer.status != 201) {
         refused.expect_error(ErrorCode::FileQuotaExceeded);

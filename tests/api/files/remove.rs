@@ -108,8 +108,8 @@ async fn concurrent_deletions_free_the_quota_once() {
         let (member, path) = (member.clone(), format!("/files/{id}"));
         tokio::spawn(async move { member.delete(&path).await.status })
     });
-    let statuses = world.race(2, join_all(calls)).await;
-    let statuses: Vec<u16> = statuses.into_iter().map(Result::unwrap).collect();
+    let statuses: Vec<u16> =
+        world.race(2, join_all(calls)).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
     assert!(statuses.iter().all(|status| [200, 404].contains(status)), "{statuses:?}");
     assert_eq!(

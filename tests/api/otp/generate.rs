@@ -101,8 +101,7 @@ async fn pending_secret_belongs_to_the_session_that_began_it() {
     let (world, member) = World::with_member().await;
     let other = world.signed_in(member.user().clone()).await;
     let secret = async |person: &Person| {
-        let view = person.get("/otp/generate").await;
-        let view = view.expect_success(Message::OtpGenerated);
+        let view = person.get("/otp/generate").await.expect_success(Message::OtpGenerated);
         view["otpAscii"].as_str().unwrap().to_owned()
     };
     let shown = async |person: &Person| {

@@ -116,8 +116,7 @@ async fn late_deletion_leaves_a_credential_that_was_registered_again() {
     let (world, member) = World::with_member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
     let store = world.settings().setup(world.clock().clone()).unwrap().store;
-    let former = store.passkeys(member.user().user_id).await;
-    let former = former.unwrap();
+    let former = store.passkeys(member.user().user_id).await.unwrap();
     store.delete_passkeys(&former).await.unwrap();
     authenticator.register(&member).await.expect_success(Message::PasskeyCreated);
     store.delete_passkeys(&former).await.unwrap();

@@ -308,8 +308,8 @@ async fn ticket_ends_with_its_number_and_opens_for_who_was_cancelled() {
     assert_eq!(course.seen(&member).await["ticket"], Value::Null);
     assert_eq!(course.listed().await.len(), 0);
     // They were scanned by a phone that was offline.
-    let typed = format!(" {}-{} ", &first.as_str().unwrap()[..5], &first.as_str().unwrap()[5..]);
-    let typed = typed.to_lowercase();
+    let typed = format!(" {}-{} ", &first.as_str().unwrap()[..5], &first.as_str().unwrap()[5..])
+        .to_lowercase();
     let results = course.mark(json!([scan(&member, &later[0], &json!(typed), now)])).await;
     expect_fields(&results[0], json!({ "result": "MARKED", "state": "CANCELLED" }));
     let listed = course.listed().await;

@@ -33,13 +33,13 @@ async fn registered_person_gets_the_stored_registration_again() {
     let question = course.ask(question).await;
     let member = course.world.member().await;
     let body = json!({ "answers": { &question: "Couscous" } });
-    let first = member.post(&course.path(""), body).await;
-    let first = first.expect_success(Message::RegistrationConfirmed);
+    let first =
+        member.post(&course.path(""), body).await.expect_success(Message::RegistrationConfirmed);
     course.set(json!({ "mode": "NONE", "capacity": 1 })).await.expect_ok();
     for body in [json!({}), json!({ "answers": { &question: "Pizza", "x": 1 }, "language": "EN" })]
     {
-        let again = member.post(&course.path(""), body).await;
-        let again = again.expect_success(Message::AlreadyRegistered);
+        let again =
+            member.post(&course.path(""), body).await.expect_success(Message::AlreadyRegistered);
         assert_eq!(again["registration"], first["registration"]);
     }
     let malformed = member.post(&course.path(""), json!({ "answers": [] })).await;

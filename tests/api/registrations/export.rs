@@ -239,8 +239,8 @@ async fn columns_and_rows_are_as_large_as_their_texts() {
     }
     let (file, _) = exported(&course, json!({})).await;
     let xml = part(&file, "xl/worksheets/sheet1.xml");
-    let widths = attributes(&xml, "col", "width").into_iter().map(|width| width.parse().unwrap());
-    let widths: Vec<f64> = widths.collect();
+    let widths: Vec<f64> =
+        attributes(&xml, "col", "width").into_iter().map(|width| width.parse().unwrap()).collect();
     assert!(widths.iter().all(|width| (6.0..51.0).contains(width)), "{widths:?}");
     assert!(widths.last().is_some_and(|width| *width > 50.0), "{widths:?}");
     // The title, headings on two lines, and all answers but the first one: two lines, small letters, and too many of them.
@@ -376,8 +376,8 @@ async fn export_has_the_requested_states_in_order_of_numbers() {
     people[1].post(&cancel, json!({})).await.expect_ok();
     let numbers = async |request: Value| {
         let (file, export) = exported(&course, request).await;
-        let numbers = rows(file).into_iter().skip(1).map(|row| row[0].clone());
-        let numbers: Vec<String> = numbers.collect();
+        let numbers: Vec<String> =
+            rows(file).into_iter().skip(1).map(|row| row[0].clone()).collect();
         assert_eq!(export["rows"], numbers.len());
         numbers
     };
@@ -471,8 +471,8 @@ async fn sheet_to_sign_has_a_worksheet_a_day_and_a_column_a_half_day() {
     let [(first, rows), (second, other)] = &worksheets(&file)[..] else { panic!("two days") };
     assert_eq!((first, second), (&day.to_string(), &next.to_string()));
 
-    let committee = course.world.setup().store.committee(course.world.committee()).await;
-    let committee = committee.unwrap().unwrap();
+    let committee =
+        course.world.setup().store.committee(course.world.committee()).await.unwrap().unwrap();
     assert_eq!(rows[0][0], "Premiers secours – feuille de présence");
     assert_eq!(rows[1][0], format!("{} — {}", committee.name_latin, committee.name_arabe));
     let date = day.strftime("%d/%m/%Y");

@@ -118,8 +118,8 @@ async fn errors_of_answers_come_in_the_order_of_the_form() {
         (&*asked[2], ErrorCode::FieldType),
         (unknown, ErrorCode::QuestionNotFound),
         ("no id", ErrorCode::QuestionNotFound),
-    ];
-    let expected = expected.map(|(id, code)| (format!("answers.{id}"), code.code().to_owned()));
+    ]
+    .map(|(id, code)| (format!("answers.{id}"), code.code().to_owned()));
     assert_eq!(answer.errors(), expected);
 }
 

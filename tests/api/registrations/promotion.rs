@@ -28,8 +28,8 @@ async fn concurrent_registrations_fill_seats_and_list_exactly() {
         let (person, path) = (person.clone(), course.path(""));
         tokio::spawn(async move { person.post_until_answered(&path, json!({})).await })
     });
-    let answers = join_all(calls.collect::<Vec<_>>()).await;
-    let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
+    let answers: Vec<_> =
+        join_all(calls.collect::<Vec<_>>()).await.into_iter().map(Result::unwrap).collect();
     // On a busy machine a repeated request may meet the registration of the first one.
     let state =
         |answer: &Answer| answer.json()["registration"]["state"].as_str().map(str::to_owned);

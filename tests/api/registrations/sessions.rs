@@ -22,8 +22,8 @@ impl Course {
         course.set(settings).await.expect_ok();
         let session = |start: Instant| json!({ "startAt": start, "endAt": start.after(HOUR * 3) });
         let starts = [now, now.after(HOUR * 4), now.after(DAY), now.after(DAY + HOUR * 4)];
-        let planned = course.plan(starts.map(session).into()).await;
-        let planned = planned.expect_success(Message::SessionsUpdated);
+        let planned =
+            course.plan(starts.map(session).into()).await.expect_success(Message::SessionsUpdated);
         (course, planned["sessions"].as_array().unwrap().clone())
     }
 

@@ -96,8 +96,7 @@ async fn cursor_is_bound_to_scope_and_committee() {
         send_to(&root, &numbers(1), "Bonjour").await;
     }
     for path in ["/sms", "/sms/bulk"] {
-        let page = root.get(&format!("{path}?scope=committee&limit=1")).await;
-        let page = page.expect_ok();
+        let page = root.get(&format!("{path}?scope=committee&limit=1")).await.expect_ok();
         let cursor = page["nextCursor"].as_str().unwrap();
         let elsewhere = world.another_committee("Sfax", true).await;
         for query in ["scope=own".to_owned(), format!("scope=committee&committeeID={elsewhere}")] {

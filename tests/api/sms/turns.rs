@@ -20,8 +20,7 @@ async fn other_sender(world: &World) -> Person {
 
 /// The senders of the messages that wait, in the order in which they will be sent.
 fn order(world: &World) -> Vec<String> {
-    let waiting = world.items("records").into_iter();
-    let waiting = waiting.filter(|item| {
+    let waiting = world.items("records").into_iter().filter(|item| {
         let list = item["duePk"]["S"].as_str();
         list.is_some_and(|list| list.starts_with("BULK"))
     });

@@ -113,8 +113,7 @@ async fn pages_of_all_committees_have_every_entry_once_in_order() {
     assert!(shards.len() > 1, "{shards:?}");
     let (mut found, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page = admin.get(&format!("/audit?limit=5{cursor}")).await;
-        let page = page.expect_ok();
+        let page = admin.get(&format!("/audit?limit=5{cursor}")).await.expect_ok();
         let entries = page["audit"].as_array().unwrap();
         let role = |entry: &Value| entry["after"]["role"].as_str().unwrap().to_owned();
         found.extend(entries.iter().map(role));

@@ -142,8 +142,8 @@ async fn concurrent_attempts_at_a_code_stay_within_its_limits() {
     let (code, people) =
         (world.mailed_code(email.as_str()).await, [(); 5].map(|()| world.anonymous()));
     let wrong = format!("{}{}", if code.starts_with('0') { "1" } else { "0" }, &code[1..]);
-    let tries = people.iter().cycle().take(20);
-    let tries = tries.map(|person| reset(person, payload(email.as_str(), &wrong)));
+    let tries =
+        people.iter().cycle().take(20).map(|person| reset(person, payload(email.as_str(), &wrong)));
     for answer in join_all(tries).await {
         answer.expect_error(ErrorCode::ResetCodeInvalid);
     }

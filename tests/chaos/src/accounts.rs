@@ -199,8 +199,8 @@ impl VirtualUser {
     /// One of the existing accounts and, if it has one, a token of it; registers one if there is none.
     async fn someone(&mut self) -> Option<(usize, Option<String>)> {
         let exists = |one: &Account| !one.id.is_empty() && one.is_erased.is(&false);
-        let existing = (1..self.people.len()).filter(|at| exists(&self.people[*at]));
-        let existing: Vec<usize> = existing.collect();
+        let existing: Vec<usize> =
+            (1..self.people.len()).filter(|at| exists(&self.people[*at])).collect();
         let Some(at) = self.pick(&existing) else {
             self.register().await;
             return None;

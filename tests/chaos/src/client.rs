@@ -182,8 +182,8 @@ impl Client {
 
     fn request(&self, port: u16, call: &Call) -> Request<Full<Bytes>> {
         let (method, path) = call.line.split_once(' ').expect("a method and a path");
-        let request = Request::builder().method(method);
-        let request = request.uri(format!("http://127.0.0.1:{port}/api/v1{path}"));
+        let request =
+            Request::builder().method(method).uri(format!("http://127.0.0.1:{port}/api/v1{path}"));
         let mut request = request.header(header::CONTENT_TYPE, "application/json");
         if !call.token.is_empty() {
             request = request.header(header::AUTHORIZATION, &call.token);

@@ -87,8 +87,8 @@ fn content(word: &str) -> Value {
 /// Courses: created, replaced, published, returned to draft, archived, and their questions.
 impl VirtualUser {
     pub(crate) async fn work_on_courses(&mut self) {
-        let open = (0..self.courses.len()).filter(|at| self.courses[*at].is_open());
-        let open: Vec<usize> = open.collect();
+        let open: Vec<usize> =
+            (0..self.courses.len()).filter(|at| self.courses[*at].is_open()).collect();
         let Some(at) = self.pick(&open) else {
             return self.create_course().await;
         };
@@ -228,8 +228,8 @@ impl VirtualUser {
 /// Files: created, uploaded, completed, deleted.
 impl VirtualUser {
     pub(crate) async fn keep_files(&mut self) {
-        let kept = (0..self.files.len()).filter(|at| self.files[*at].is_deleted.is(&false));
-        let kept: Vec<usize> = kept.collect();
+        let kept: Vec<usize> =
+            (0..self.files.len()).filter(|at| self.files[*at].is_deleted.is(&false)).collect();
         match (self.pick(&kept), self.random.below(10)) {
             (Some(at), 0..3) => {
                 let line = format!("DELETE /files/{}", self.files[at].id);

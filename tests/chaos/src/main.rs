@@ -80,8 +80,8 @@ async fn run(seed: u64, wanted: u64) -> Result<()> {
     let users = users::all(&world, &service, seed).await;
     let mut injector = Injector::new(&world, &service, seed)?;
     let is_over = Arc::new(AtomicBool::new(false));
-    let tasks = users.into_iter().map(|user| tokio::spawn(user.run(Arc::clone(&is_over))));
-    let tasks: Vec<_> = tasks.collect();
+    let tasks: Vec<_> =
+        users.into_iter().map(|user| tokio::spawn(user.run(Arc::clone(&is_over)))).collect();
     let began = Instant::now();
     injector.run(wanted).await?;
     is_over.store(true, Ordering::Relaxed);

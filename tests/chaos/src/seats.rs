@@ -168,8 +168,7 @@ impl VirtualUser {
     /// Postpones the start of a course, or sets it to a wrong year or to the next minute.
     pub(crate) async fn change_start(&mut self) {
         let is_own = |seat: &Seat| seat.start.as_ref().is_some_and(|start| start.0 == self.number);
-        let own = (0..self.seats.len()).filter(|at| is_own(&self.seats[*at]));
-        let own: Vec<usize> = own.collect();
+        let own: Vec<usize> = (0..self.seats.len()).filter(|at| is_own(&self.seats[*at])).collect();
         let Some(at) = self.pick(&own) else { return };
         let (now, days) = (self.clock.now(), Duration::from_secs(86_400));
         let start = match self.random.below(4) {
@@ -228,8 +227,8 @@ impl State<'_> {
             let cards: Vec<&Value> =
                 self.cards(&format!("REGISTRATION#{id}#"), "REGISTRATION").collect();
             let count = |state: &str| cards.iter().filter(|card| card["state"] == state).count();
-            let counters = ["taken", "waiting", "pending", "registered"];
-            let counters = counters.map(|name| item[name].as_u64().unwrap_or_default() as usize);
+            let counters = ["taken", "waiting", "pending", "registered"]
+                .map(|name| item[name].as_u64().unwrap_or_default() as usize);
             let [confirmed, waiting, pending] = ["CONFIRMED", "WAITLISTED", "PENDING"].map(count);
             let counted = [confirmed, waiting, pending, cards.len()];
             promise.check(counters == counted, ("counters", item, &counted));

@@ -35,12 +35,12 @@ pub(crate) async fn show(
     let stored = stored.filter(|stored| stored.course.summary.is_announced());
     let stored = stored.ok_or(ErrorCode::CourseNotFound)?;
     let (course, details) = (stored.course.summary, stored.course.details);
-    let committee = store.committee(course.committee_id).await?;
-    let committee = committee.filter(|committee| committee.is_active);
+    let committee =
+        store.committee(course.committee_id).await?.filter(|committee| committee.is_active);
     let committee = committee.ok_or(ErrorCode::CourseNotFound)?;
     let terms = RegistrationTerms { settings: stored.settings, seats, own: None };
-    let card = Card::new(CatalogueEntry { course, committee, terms }, now);
-    let card = card.ok_or(ErrorCode::CourseNotFound)?;
+    let card = Card::new(CatalogueEntry { course, committee, terms }, now)
+        .ok_or(ErrorCode::CourseNotFound)?;
     let sessions = stored.sessions.sessions.into_iter().map(CourseSessionView::from).collect();
     let course = CatalogueCourse { card, details, sessions };
     Ok(ok(CatalogueCourseResponse { course })?.cached(CACHE))

@@ -107,8 +107,8 @@ impl Registrations {
 impl List<'_> {
     /// Adds the worksheet of the `day` with these sessions.
     fn add(&self, workbook: &mut Workbook, day: &[&CourseSession]) -> Result<(), XlsxError> {
-        let half_days = day.iter().flat_map(|session| session.half_days(self.zone));
-        let half_days: Vec<(DateTime, DateTime)> = half_days.collect();
+        let half_days: Vec<(DateTime, DateTime)> =
+            day.iter().flat_map(|session| session.half_days(self.zone)).collect();
         let ([(start, _), ..], [.., (_, end)]) = (&half_days[..], &half_days[..]) else {
             return Ok(());
         };
@@ -145,8 +145,8 @@ impl List<'_> {
 
     /// The lines above the headings, on the `day` with these sessions.
     fn lines(&self, day: &[&CourseSession], start: DateTime, end: DateTime) -> [String; 3] {
-        let committee = self.committee.as_ref();
-        let committee = committee.map(|one| format!("{} — {}", one.name_latin, one.name_arabe));
+        let committee =
+            self.committee.as_ref().map(|one| format!("{} — {}", one.name_latin, one.name_arabe));
         let course_place = self.course.place();
         let place = |session: &&CourseSession| {
             session.location.as_ref().map(Line::to_string).or_else(|| course_place.clone())

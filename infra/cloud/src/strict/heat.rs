@@ -91,8 +91,7 @@ impl HeatMeter {
 
     /// All partitions, those with the most units first.
     pub(crate) fn hottest(&self) -> Vec<Heat> {
-        let heats = self.0.iter();
-        let heats = heats.map(|((name, key), writes)| Heat {
+        let heats = self.0.iter().map(|((name, key), writes)| Heat {
             name: name.clone(),
             key: key.clone(),
             writes: *writes,

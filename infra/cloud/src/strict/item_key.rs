@@ -48,8 +48,8 @@ pub(crate) fn of(operation: &str, request: &Value) -> Vec<ItemKey> {
             });
             writes
                 .map(|(table, write)| {
-                    let item = write.pointer("/PutRequest/Item");
-                    let item = item.unwrap_or(&write["DeleteRequest"]["Key"]);
+                    let item =
+                        write.pointer("/PutRequest/Item").unwrap_or(&write["DeleteRequest"]["Key"]);
                     ItemKey::of(&table, item)
                 })
                 .collect()

@@ -444,8 +444,8 @@ fn masked(name: &str, value: &Value) -> Value {
 /// The `values` that differ from `other`, with masked personal data; `None` if there are none.
 fn changed(values: &AuditValues, other: &AuditValues) -> Option<AuditValues> {
     let of = |values: &AuditValues, name| values.get(name).cloned().unwrap_or(Value::Null);
-    let names = values.keys().chain(other.keys());
-    let names = names.filter(|name| of(values, *name) != of(other, *name));
+    let names =
+        values.keys().chain(other.keys()).filter(|name| of(values, *name) != of(other, *name));
     let changed: AuditValues =
         names.map(|name| (name.clone(), masked(name, &of(values, name)))).collect();
     Some(changed).filter(|values| !values.is_empty())

@@ -188,8 +188,8 @@ pub fn merged(
         let missing = missing(&required(questions), language, is_present).into_iter();
         errors.extend(missing.map(|id| (id, ValueError::Required.into())));
     }
-    let ordered = questions.iter().filter_map(|question| answers.remove(&question.question_id));
-    let mut ordered: Vec<Answer> = ordered.collect();
+    let mut ordered: Vec<Answer> =
+        questions.iter().filter_map(|question| answers.remove(&question.question_id)).collect();
     ordered.extend(answers.into_values());
     (ordered, errors)
 }
@@ -339,8 +339,8 @@ fn number(value: &Value, literal: &str) -> Result<Box<RawValue>, ValueError> {
     }
     let (whole, decimals) = (millionths / unit, format!("{:06}", millionths % unit));
     let sign = if is_negative && millionths > 0 { "-" } else { "" };
-    let text = format!("{sign}{whole}.{decimals}");
-    let text = text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    let text =
+        format!("{sign}{whole}.{decimals}").trim_end_matches('0').trim_end_matches('.').to_owned();
     RawValue::from_string(text).map_err(|_| ValueError::Format)
 }
 

@@ -98,8 +98,7 @@ fn arabic_stems(word: &str) -> Vec<String> {
         stems.push(stem(&stemmer, &folded(form)));
         if !form.starts_with(ARTICLE) {
             let noun = stem(&stemmer, &format!("{ARTICLE}{form}"));
-            let bare = noun.strip_prefix(ARTICLE);
-            let bare = bare.filter(|stem| is_long_enough(stem));
+            let bare = noun.strip_prefix(ARTICLE).filter(|stem| is_long_enough(stem));
             stems.push(bare.unwrap_or(&noun).to_owned());
         }
     }

@@ -144,8 +144,8 @@ impl Page<'_> {
         let Self { texts, zone, .. } = self;
         let span = slot.start.map(|start| texts.span(start, slot.end, zone));
         let cancelled = slot.cancelled.then(|| texts.cancelled.to_owned());
-        let parts = [span, self.written(slot.place.as_deref()), cancelled];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let parts: Vec<String> =
+            [span, self.written(slot.place.as_deref()), cancelled].into_iter().flatten().collect();
         if parts.is_empty() { texts.none.to_owned() } else { parts.join(", ") }
     }
 

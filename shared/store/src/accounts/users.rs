@@ -251,8 +251,8 @@ impl Transaction {
     /// Updates the set of active super admins for the change from `before` to `after`. The condition fails
     /// (`Part::Admins`) when the set would become empty.
     pub fn update_admins(&mut self, before: &User, after: &User) {
-        let update = Write::at(&keys::admins());
-        let update = update.attribute(":id", AttributeValue::Ss(vec![before.user_id.to_string()]));
+        let update = Write::at(&keys::admins())
+            .attribute(":id", AttributeValue::Ss(vec![before.user_id.to_string()]));
         let update =
             match (before.is_active_verified_super_admin(), after.is_active_verified_super_admin())
             {

@@ -53,8 +53,7 @@ pub(crate) struct Retries {
 impl Retries {
     pub(crate) fn new() -> Self {
         let start = Instant::now();
-        let deadline = DEADLINE.try_with(|deadline| *deadline);
-        let deadline = deadline.unwrap_or(start + DEFAULT_TIME);
+        let deadline = DEADLINE.try_with(|deadline| *deadline).unwrap_or(start + DEFAULT_TIME);
         Self { start, deadline, count: 0 }
     }
 

@@ -185,8 +185,8 @@ impl Store {
     /// Ends the message `what` as `UNKNOWN` if its claim has expired at `now`. Returns whether it did.
     pub async fn expire_claim(&self, what: Outbound, now: Instant) -> Result<bool, StoreError> {
         let condition = "card.#status = :before AND dueAt <= :moment";
-        let update = moving_from(what, State::Sending, condition, now);
-        let update = update.number(":moment", now.unix_milliseconds());
+        let update = moving_from(what, State::Sending, condition, now)
+            .number(":moment", now.unix_milliseconds());
         self.end_message(update, State::Unknown, None, now).await
     }
 

@@ -29,10 +29,10 @@ pub(crate) async fn open(cloud: SocketAddr, bundle: &Path) -> Result<String> {
 
     let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider);
-    let config = config.with_safe_default_protocol_versions()?;
-    let config = config.with_no_client_auth();
-    let config = config.with_single_cert(vec![certificate.der().clone()], key);
+    let config =
+        ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let config =
+        config.with_no_client_auth().with_single_cert(vec![certificate.der().clone()], key);
     let acceptor = TlsAcceptor::from(Arc::new(config?));
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let port = listener.local_addr()?.port();
