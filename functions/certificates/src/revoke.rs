@@ -35,7 +35,7 @@ pub(crate) async fn revoke(
     Input(request): Input<RevokeRequest>,
 ) -> ApiResult<RevokeResponse> {
     let store = &certificates.store;
-    let revoke = || async {
+    let attempt = || async {
         let mut tx = store.transaction();
         let before =
             certificates.certificate(&code).await?.ok_or(ErrorCode::CertificateNotFound)?;
@@ -72,6 +72,6 @@ pub(crate) async fn revoke(
         }
         Ok::<_, ApiError>((tx, after))
     };
-    let after = store.update(revoke, |_| None).await?;
+    let after = store.update(attempt, |_| None).await?;
     success(Message::CertificateRevoked, RevokeResponse { certificate: after.own(now) })
 }

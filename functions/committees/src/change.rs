@@ -27,7 +27,7 @@ pub(crate) async fn change(
     Input(request): Input<UpdateCommitteeRequest>,
 ) -> ApiResult<CommitteeResponse> {
     let (store, actor) = (&state.store, &admin.user);
-    let change = || async {
+    let attempt = || async {
         let before = store.committee(id).await?.ok_or(ErrorCode::CommitteeNotFound)?;
         let after = request.given.changing(&before)?;
         let mut tx = store.transaction();
@@ -38,6 +38,6 @@ pub(crate) async fn change(
         }
         Ok::<_, ApiError>((tx, after))
     };
-    let committee = store.update(change, |_| None).await?;
+    let committee = store.update(attempt, |_| None).await?;
     success(Message::CommitteeUpdated, CommitteeResponse::whole(committee))
 }

@@ -40,7 +40,7 @@ pub(crate) async fn change(
     if id == CourseId::NONE {
         return Err(ErrorCode::CourseNotFound.into());
     }
-    let change = || async {
+    let attempt = || async {
         let (stored, etag) = courses.load(id, &headers).await?;
         let mut tx = courses.store.transaction();
         let Some(terms) = stored else {
@@ -67,7 +67,7 @@ pub(crate) async fn change(
         }
         Ok::<_, ApiError>((tx, (Message::CourseUpdated, after)))
     };
-    let (message, course) = courses.store.update(change, |_| None).await?;
+    let (message, course) = courses.store.update(attempt, |_| None).await?;
     success(message, CourseResponse { course })
 }
 

@@ -99,7 +99,7 @@ impl Courses {
         now: Instant,
         check: impl Fn(Option<Course>, &SignedIn) -> Result<Course, ErrorCode>,
     ) -> Result<(Course, bool), ApiError> {
-        let change = || async {
+        let attempt = || async {
             let mut tx = self.store.transaction();
             let before = check(self.store.course(id).await?, person)?;
             if before.summary.state == state {
@@ -116,7 +116,7 @@ impl Courses {
         };
         let has_registrations =
             |part| (part == Part::Seats).then(|| ErrorCode::CourseHasRegistrations.into());
-        self.store.update(change, has_registrations).await
+        self.store.update(attempt, has_registrations).await
     }
 
     /// Checks that `course` and its committee are ready. The committee needs no read if it is that of `person`, which

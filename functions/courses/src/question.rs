@@ -58,7 +58,7 @@ pub(crate) async fn change(
     Path((course, id)): Ids,
     Input(request): Input<UpdateQuestionRequest>,
 ) -> ApiResult<QuestionResponse> {
-    let change = || async {
+    let attempt = || async {
         let full = courses.full(course, &writer.person, changeable).await?;
         let (before, mut questions) = (full.course.summary, full.questions);
         let place = place_of(id, &questions)?;
@@ -84,7 +84,7 @@ pub(crate) async fn change(
         Ok::<_, ApiError>((tx, PlacedQuestion::new(question, order, courses.max_file_bytes)))
     };
     let is_fixed = |part| (part == Part::Seats).then(|| ErrorCode::QuestionTypeFixed.into());
-    let question = courses.store.update(change, is_fixed).await?;
+    let question = courses.store.update(attempt, is_fixed).await?;
     success(Message::QuestionUpdated, QuestionResponse { question })
 }
 
@@ -94,7 +94,7 @@ pub(crate) async fn remove(
     writer: Permitted<WriteCourses>,
     Path((course, id)): Ids,
 ) -> ApiResult<Empty> {
-    let remove = || async {
+    let attempt = || async {
         let full = courses.full(course, &writer.person, changeable).await?;
         let (before, mut questions) = (full.course.summary, full.questions);
         let former = questions.remove(place_of(id, &questions)?);
@@ -106,7 +106,7 @@ pub(crate) async fn remove(
             .await?;
         Ok::<_, ApiError>((tx, ()))
     };
-    courses.store.update(remove, |_| None).await?;
+    courses.store.update(attempt, |_| None).await?;
     success(Message::QuestionDeleted, Empty {})
 }
 

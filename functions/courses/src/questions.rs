@@ -72,7 +72,7 @@ pub(crate) async fn add(
         Question { question_id, course_id, wording, created_at: now }
     });
     let questions: Vec<Question> = created.collect();
-    let add = || async {
+    let attempt = || async {
         let full = courses.full(course_id, &writer.person, changeable).await?;
         let (course, mut all) = (full.course.summary, full.questions);
         let first = all.len() + 1;
@@ -84,7 +84,7 @@ pub(crate) async fn add(
         tx.set_questions(&course, all, now);
         Ok::<_, ApiError>((tx, first))
     };
-    let first = courses.store.update(add, |_| None).await?;
+    let first = courses.store.update(attempt, |_| None).await?;
     let questions = courses.placed(questions, first);
     success(Message::QuestionsAdded, QuestionsResponse { questions })
 }

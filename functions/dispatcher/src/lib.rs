@@ -5,7 +5,9 @@ mod outbox;
 
 use std::{sync::Arc, time::Duration};
 
-use background::{Deliver, DueWork, Event, Handled, MessageSender, Rate, Record, handle_records};
+use background::{
+    BatchResponse, Deliver, DueWork, Event, MessageSender, Rate, Record, handle_records,
+};
 use domain::{
     Instant, Language,
     times::{CODES_PAUSE, SINGLE_WAIT},
@@ -86,7 +88,7 @@ impl Dispatcher {
     ///
     /// # Errors
     /// None: failed records are part of the response, and failed work of a sweep stays due.
-    pub async fn answer(self, event: Event) -> Result<Handled, Error> {
+    pub async fn answer(self, event: Event) -> Result<BatchResponse, Error> {
         let Some(records) = event.records else {
             let Services { sender, due, rate, .. } = &*self.0;
             let sweep =
@@ -107,7 +109,7 @@ impl Dispatcher {
                 }
             };
             tokio::join!(at_once, in_turn);
-            return Ok(Handled::default());
+            return Ok(BatchResponse::default());
         };
         let this = &self;
         let send = |_, pk: String| async move {

@@ -37,8 +37,8 @@ enum Plan {
     Text(TextMessage),
 }
 
-/// What is read of what a message is about.
-enum Named {
+/// What is read for the mail of a message.
+enum MailFacts {
     /// What its mail names.
     Facts(Facts),
     /// It is not to be sent any more, for this reason.
@@ -125,13 +125,13 @@ impl Dispatcher {
             (Notification::Account { .. }, Some(user)) => {
                 let committee = self.0.store.committee(user.committee_id).await?;
                 let facts = committee.map(|committee| Facts::Committee(Box::new(committee)));
-                Named::Facts(facts.unwrap_or(Facts::None))
+                MailFacts::Facts(facts.unwrap_or(Facts::None))
             }
-            _ => Named::Facts(Facts::None),
+            _ => MailFacts::Facts(Facts::None),
         };
         let facts = match named {
-            Named::Facts(facts) => facts,
-            Named::Overtaken(reason) => {
+            MailFacts::Facts(facts) => facts,
+            MailFacts::Overtaken(reason) => {
                 return Ok(Plan::Skip(SendOutcome::not_notified(reason)));
             }
         };
@@ -175,19 +175,19 @@ impl Dispatcher {
         &self,
         notice: &RegistrationNotice,
         user: &User,
-    ) -> Result<Named, StoreError> {
+    ) -> Result<MailFacts, StoreError> {
         let store = &self.0.store;
         let registration = store.registration(notice.course_id, user.user_id).await?;
         let current = registration.filter(|one| one.details.state_version == notice.version);
         let Some(registration) = current else {
-            return Ok(Named::Overtaken("the registration has changed again"));
+            return Ok(MailFacts::Overtaken("the registration has changed again"));
         };
         let (terms, position) = tokio::try_join!(
             store.course_terms(notice.course_id),
             store.position(&registration.card)
         )?;
         let Some(CourseTerms { course, settings, sessions, .. }) = terms else {
-            return Ok(Named::Facts(Facts::None));
+            return Ok(MailFacts::Facts(Facts::None));
         };
         let committee = store.committee(course.summary.committee_id).await?;
         let is_vouched_for = user.is_vouched_for();
@@ -200,7 +200,7 @@ impl Dispatcher {
             position,
             is_vouched_for,
         };
-        Ok(Named::Facts(Facts::Registration(Box::new(facts))))
+        Ok(MailFacts::Facts(Facts::Registration(Box::new(facts))))
     }
 
     /// What the mail to `user` with the announcement of `notice` names, as it is now: the person may have left since it was
@@ -209,7 +209,7 @@ impl Dispatcher {
         &self,
         notice: &AnnouncementNotice,
         user: &User,
-    ) -> Result<Named, StoreError> {
+    ) -> Result<MailFacts, StoreError> {
         let Services { store, clock, texts, .. } = &*self.0;
         let (id, now) = (notice.course_id, clock.now());
         let (registration, terms, state) = tokio::try_join!(
@@ -222,24 +222,24 @@ impl Dispatcher {
         };
         let card = registration.map(|registration| registration.card).filter(is_meant);
         let Some((card, terms)) = card.zip(terms) else {
-            return Ok(Named::Overtaken("the registration is not confirmed any more"));
+            return Ok(MailFacts::Overtaken("the registration is not confirmed any more"));
         };
         let schedule = terms.schedule();
         let summary = &terms.course.summary;
         if !summary.is_announced() || summary.has_ended(now) {
-            return Ok(Named::Overtaken("the course is cancelled, a draft, or over"));
+            return Ok(MailFacts::Overtaken("the course is cancelled, a draft, or over"));
         }
         let former = match notice.announcement {
             Announcement::Reminder(reminder) => {
                 if reminder.is_over(now) || !schedule.reminders(&texts.zone).contains(&reminder) {
-                    return Ok(Named::Overtaken("the course starts at another time"));
+                    return Ok(MailFacts::Overtaken("the course starts at another time"));
                 }
                 None
             }
             Announcement::Change(changed_at) => {
                 let former = state.former_of(changed_at).cloned();
                 if former.as_ref().is_none_or(|former| former.is_told_as(&schedule, changed_at)) {
-                    return Ok(Named::Overtaken("the course has changed again"));
+                    return Ok(MailFacts::Overtaken("the course has changed again"));
                 }
                 former
             }
@@ -253,7 +253,7 @@ impl Dispatcher {
             ticket: card.ticket,
             is_vouched_for: user.is_vouched_for(),
         };
-        Ok(Named::Facts(Facts::Announcement(Box::new(facts))))
+        Ok(MailFacts::Facts(Facts::Announcement(Box::new(facts))))
     }
 
     /// What the mail to `user` about the certificate of `notice` names, unless it was revoked since.
@@ -261,30 +261,30 @@ impl Dispatcher {
         &self,
         notice: &CertificateNotice,
         user: &User,
-    ) -> Result<Named, StoreError> {
+    ) -> Result<MailFacts, StoreError> {
         let store = &self.0.store;
         let certificate = store.certificate(&notice.code).await?;
         let certificate = certificate.filter(|one| one.revocation.is_some() == notice.is_revoked);
         let Some(certificate) = certificate else {
-            return Ok(Named::Overtaken("the certificate was revoked"));
+            return Ok(MailFacts::Overtaken("the certificate was revoked"));
         };
         let course = store.course(certificate.course_id).await?;
         let is_vouched_for = user.is_vouched_for();
         let facts = CertificateFacts { certificate, course, is_vouched_for };
-        Ok(Named::Facts(Facts::Certificate(Box::new(facts))))
+        Ok(MailFacts::Facts(Facts::Certificate(Box::new(facts))))
     }
 
     /// What the mail to `user` about registrations for `course` that wait names, as it is now.
-    async fn requests_facts(&self, course: CourseId, user: &User) -> Result<Named, StoreError> {
+    async fn requests_facts(&self, course: CourseId, user: &User) -> Result<MailFacts, StoreError> {
         let store = &self.0.store;
         let (terms, seats) = tokio::try_join!(store.course_terms(course), store.seats(course))?;
         let course =
             terms.map(|terms| terms.course).filter(|course| course.summary.is_decided_by(user));
         Ok(match (course, seats.pending) {
             (Some(course), pending @ 1..) => {
-                Named::Facts(Facts::Requests(Box::new(RequestsFacts { course, pending })))
+                MailFacts::Facts(Facts::Requests(Box::new(RequestsFacts { course, pending })))
             }
-            _ => Named::Overtaken("nothing waits for the decision of this account"),
+            _ => MailFacts::Overtaken("nothing waits for the decision of this account"),
         })
     }
 }

@@ -15,7 +15,7 @@ pub(crate) async fn remove(
     ActiveMember(caller): ActiveMember,
     Path(id): Path<FileId>,
 ) -> ApiResult<Empty> {
-    let discard = || async {
+    let attempt = || async {
         let file = files.store.file(id).await?.ok_or(ErrorCode::FileNotFound)?;
         let mut tx = files.store.transaction();
         if file.user_id != caller.user.user_id {
@@ -24,7 +24,7 @@ pub(crate) async fn remove(
         tx.discard_file(&file, now);
         Ok::<_, ApiError>((tx, ()))
     };
-    files.store.update(discard, |_| None).await?;
+    files.store.update(attempt, |_| None).await?;
     success(Message::FileDeleted, Empty {})
 }
 

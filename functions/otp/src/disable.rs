@@ -71,7 +71,7 @@ impl Otp {
         now: Instant,
     ) -> Result<(User, Session), ApiError> {
         let (id, verified) = (user.user_id, session.epoch);
-        let delete = |user: &User, session: &Session, tx: &mut Transaction| {
+        let decide = |user: &User, session: &Session, tx: &mut Transaction| {
             // The password may have been changed since it was verified.
             if session.epoch != verified {
                 return Err(ErrorCode::Conflict.into());
@@ -84,6 +84,6 @@ impl Otp {
                 user.is_otp_verified = false;
             }))
         };
-        self.store.update_own(user, session, now, delete, condition_error).await
+        self.store.update_own(user, session, now, decide, condition_error).await
     }
 }

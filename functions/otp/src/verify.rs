@@ -246,7 +246,7 @@ impl Otp {
     ) -> Result<OwnAccount, ApiError> {
         let SignedIn { user, committee, session, .. } = person;
         let activity = self.store.login_activity(user.user_id, OwnAccount::ACTIVITY, now).await?;
-        let enable = |user: &User, session: &Session, tx: &mut Transaction| {
+        let decide = |user: &User, session: &Session, tx: &mut Transaction| {
             // The session may have been renewed since, but its enrolment ends with the epoch.
             if !enrolment.is_valid(session, now) {
                 return Err(invalid());
@@ -269,7 +269,7 @@ impl Otp {
             Ok(after)
         };
         let (user, session) =
-            self.store.update_own(user, session, now, enable, condition_error).await?;
+            self.store.update_own(user, session, now, decide, condition_error).await?;
         let renewed = self.sessions.renewed(&session, &user, Method::Otp);
         self.sessions.account_of_session(user, committee, activity, &renewed, now)
     }

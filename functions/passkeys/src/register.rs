@@ -80,7 +80,7 @@ pub(crate) async fn register(
     let registered = registered.ok_or(ErrorCode::PasskeyInvalid)?;
     let mut passkey = new_passkey(&user, request.name, registered, now)?;
     let sid = session.sid;
-    let add = |user: &User, _: &Session, tx: &mut Transaction| {
+    let decide = |user: &User, _: &Session, tx: &mut Transaction| {
         // The session may have been renewed since, but its challenge ends with the epoch.
         if !challenge.is_valid(user.epoch, now) {
             return Err(ErrorCode::PasskeyInvalid.into());
@@ -104,7 +104,7 @@ pub(crate) async fn register(
         _ => ErrorCode::PasskeyInvalid.into(),
     };
     let (store, id) = (&passkeys.store, user.user_id);
-    let added = store.update_own(user, session, now, add, condition_error);
+    let added = store.update_own(user, session, now, decide, condition_error);
     let counters = attempts::of_change("passkeyAdded", id);
     if let Err(error) = attempts::counted(store, &counters, now, added).await {
         if error.code() == ErrorCode::PasskeyAlreadyRegistered {

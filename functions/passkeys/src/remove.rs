@@ -17,7 +17,7 @@ pub(crate) async fn remove(
 ) -> ApiResult<Empty> {
     let SignedIn { user, session, .. } = person;
     let passkey = passkeys.passkey_of(&user, id).await?;
-    let remove = |user: &User, _: &Session, tx: &mut Transaction| {
+    let decide = |user: &User, _: &Session, tx: &mut Transaction| {
         tx.remove_passkey(&passkey);
         tx.send(&passkeys.outbox.notify(user, AccountEvent::PasskeyRemoved, now)?);
         Ok(user.changed(|user| user.passkeys = user.passkeys.saturating_sub(1)))
@@ -28,7 +28,7 @@ pub(crate) async fn remove(
         _ => ApiError::invalid_token(),
     };
     let (store, user_id) = (&passkeys.store, user.user_id);
-    let removed = store.update_own(user, session, now, remove, condition_error);
+    let removed = store.update_own(user, session, now, decide, condition_error);
     let counters = attempts::of_change("passkeyRemoved", user_id);
     attempts::counted(store, &counters, now, removed).await?;
     success(Message::PasskeyDeleted, Empty {})

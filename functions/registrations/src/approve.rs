@@ -54,7 +54,7 @@ impl Registrations {
         writer: &Permitted<WriteCourses>,
         now: Instant,
     ) -> Result<VisibleRegistration, ApiError> {
-        let approve = || async {
+        let decide = || async {
             // Before the course: see `applicant` of `POST /registrations/{courseId}`.
             let seats = self.store.seats(ids.0).await?;
             let found = self.decidable(ids, writer).await?;
@@ -64,7 +64,7 @@ impl Registrations {
             }
             Ok((found, decision))
         };
-        self.decide(&writer.person.user, now, approve).await
+        self.decide(&writer.person.user, now, decide).await
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) async fn cancel(
     Path(ids): Path<(CourseId, UserId)>,
     Input(request): Input<CancelRequest>,
 ) -> ApiResult<RegistrationResponse> {
-    let cancel = || async {
+    let decide = || async {
         let found = registrations.visible_registration(ids, &person).await?;
         let decision = found.canceller(now)?.map(|party| {
             let is_committee = party == Party::Committee;
@@ -47,7 +47,7 @@ pub(crate) async fn cancel(
         });
         Ok((found, decision))
     };
-    let found = registrations.decide(&person.user, now, cancel).await?;
+    let found = registrations.decide(&person.user, now, decide).await?;
     success(Message::RegistrationCancelled, registrations.response(found, now).await?)
 }
 

@@ -38,7 +38,7 @@ pub(crate) async fn cancel_course(
     Path(id): Path<CourseId>,
     Input(request): Input<CancelCourseRequest>,
 ) -> ApiResult<CancelCourseResponse> {
-    let cancel = || async {
+    let attempt = || async {
         let terms = registrations.course(id, &publisher.person, publishable).await?;
         let (course, before) = (&terms.course.summary, &terms.settings);
         let mut tx = registrations.store.transaction();
@@ -61,7 +61,7 @@ pub(crate) async fn cancel_course(
         tx.record_audit(&cancelled.by(&publisher.person.user, random::id(now), now));
         Ok::<_, ApiError>((tx, CourseTerms { settings: after, ..terms }))
     };
-    let terms = registrations.store.update(cancel, |_| None).await?;
+    let terms = registrations.store.update(attempt, |_| None).await?;
     let is_writer = may_write(&terms.course.summary, &publisher.person);
     let view = terms.sessions.settings_view(&registrations.store, terms.settings, is_writer);
     let registration = view.await?;

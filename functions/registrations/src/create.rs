@@ -66,7 +66,7 @@ pub(crate) async fn create(
     Input(request): Input<RegisterRequest>,
 ) -> ApiResult<RegistrationResponse> {
     let number = OnceCell::new();
-    let register = || async {
+    let attempt = || async {
         let applicant = registrations.applicant(id, &person).await?;
         let own = applicant.standing.own.clone();
         if let Some(full) = own.filter(|own| own.registration.card.state.is_active()) {
@@ -82,7 +82,7 @@ pub(crate) async fn create(
         let tx = registrations.transaction(&applicant, &full, now)?;
         Ok::<_, ApiError>((tx, (message(state), applicant.visible_registration(full))))
     };
-    let stored = registrations.store.update(register, |_| None);
+    let stored = registrations.store.update(attempt, |_| None);
     let (message, found) = with_deadline(RUSH_TIME, stored).await?;
     success(message, registrations.response(found, now).await?)
 }

@@ -36,27 +36,27 @@ const AT_ONCE: usize = 8;
 
 input! {
     pub(crate) struct IssueRequest: 262_144 {
-        named: Named = group(named),
+        selection: Selection = group(selection),
         /// Whether nothing is stored.
         is_dry_run: bool = optional_or("dryRun", flag, false),
     }
 }
 
 /// For whom certificates are requested.
-struct Named {
+struct Selection {
     /// `None`: all who are confirmed.
     users: Option<Vec<UserId>>,
     /// Whether too few minutes are enough.
     overrides: bool,
 }
 
-fn named(fields: &mut Fields) -> Result<Named, InvalidField> {
+fn selection(fields: &mut Fields) -> Result<Selection, InvalidField> {
     let users = users(fields);
     let overrides = fields.optional_or("override", flag, false);
     if let (Ok(None), Ok(true)) = (&users, overrides) {
         fields.reject("override", ErrorCode::FieldValue);
     }
-    Ok(Named { users: users?, overrides: overrides? })
+    Ok(Selection { users: users?, overrides: overrides? })
 }
 
 fn users(fields: &mut Fields) -> Result<Option<Vec<UserId>>, InvalidField> {
@@ -80,13 +80,13 @@ pub(crate) struct IssueResponse {
     already: usize,
     /// Who can get a certificate by another request.
     remaining: usize,
-    refused: Refused,
+    refused: RefusedCounts,
     results: Vec<ResultView>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Refused {
+struct RefusedCounts {
     not_confirmed: usize,
     not_marked: usize,
     not_enough: usize,
@@ -159,7 +159,7 @@ pub(crate) async fn issue(
         terms: &terms,
         committee,
         rules,
-        overrides: request.named.overrides,
+        overrides: request.selection.overrides,
         now,
     };
     call.require_printable()?;
@@ -192,7 +192,7 @@ impl Call<'_> {
     ) -> Result<IssueResponse, ApiError> {
         let Self { registrations, terms, now, .. } = *self;
         let course = &terms.course.summary;
-        let users = match &request.named.users {
+        let users = match &request.selection.users {
             Some(users) => users.clone(),
             None => {
                 let states = [RegistrationState::Confirmed];
@@ -273,7 +273,7 @@ impl Call<'_> {
     async fn issued(&self, person: Person) -> Result<Outcome, ApiError> {
         let (store, user_id) = (&self.registrations.store, person.user_id);
         let mut read = Some(person);
-        let issue = || {
+        let attempt = || {
             let read = read.take();
             async move {
                 let person = match read {
@@ -303,7 +303,7 @@ impl Call<'_> {
                 Ok::<_, ApiError>((tx, Outcome::Issued(Some(code))))
             }
         };
-        store.update(issue, |_| None).await
+        store.update(attempt, |_| None).await
     }
 }
 
@@ -319,7 +319,7 @@ impl IssueResponse {
             issued: count(&|one| one.result == ISSUED),
             already: count(&|one| one.result == ALREADY),
             remaining,
-            refused: Refused {
+            refused: RefusedCounts {
                 not_confirmed: refused(ErrorCode::RegistrationNotConfirmed),
                 not_marked: refused(ErrorCode::NotMarked),
                 not_enough: refused(ErrorCode::NotEnough),

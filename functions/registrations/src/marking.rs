@@ -22,7 +22,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use identity::random;
 use serde::Serialize;
 use serde_json::Value;
-use store::{Attendee, CourseTerms, StoreError, Transaction};
+use store::{Attendee, CourseTerms, Transaction};
 
 use crate::{Registrations, decisions::id};
 
@@ -45,46 +45,55 @@ input! {
 struct SubmittedMark {
     user_id: UserId,
     session_id: CourseSessionId,
-    /// The text that was scanned, and when.
-    scan: Option<(String, Instant)>,
-    /// What was chosen, if nothing was scanned, and the version that was seen.
-    hand: Hand,
-    version: u64,
+    content: Content,
+}
+
+/// What was scanned, or chosen by hand.
+enum Content {
+    /// The text of the code, and when it was scanned.
+    Scan { text: String, at: Instant },
+    /// The choice, and the version of the mark that was seen.
+    Hand { hand: Hand, seen: u64 },
 }
 
 fn submitted_mark(fields: &mut Fields) -> Result<SubmittedMark, InvalidField> {
-    let is_scan = fields.has("ticket");
     let user_id = fields.required("userID", id);
     let session_id = fields.required("sessionID", id);
     let status = fields.required("status", status);
-    let ticket = fields.optional("ticket", ticket);
-    let (mut at, mut version, mut minutes, mut note) = (Ok(None), Ok(0), Ok(None), Ok(None));
-    if is_scan {
-        at = present(fields, "at", text).map(Some);
-        for field in ["version", "minutes", "note"] {
-            if fields.raw(field)?.is_some_and(|value| !value.is_null()) {
-                fields.reject(field, ErrorCode::FieldValue);
-            }
-        }
-        if status.is_ok_and(|status| status != Some(AttendanceStatus::Present)) {
-            let constraint = Constraint::allowed([AttendanceStatus::Present.code()]);
-            fields.reject("status", InvalidValue { code: ErrorCode::FieldValue, constraint });
-        }
-    } else {
-        version = present(fields, "version", integer(0..=u64::MAX));
-        minutes = fields.nullable("minutes", integer(1..=MAX_MINUTES));
-        note = fields.nullable("note", text::<Line<200>>);
-        if matches!(minutes, Ok(Some(_))) && status != Ok(Some(AttendanceStatus::Present)) {
-            fields.reject("minutes", ErrorCode::FieldValue);
+    let content = if fields.has("ticket") { scan(fields, status) } else { hand(fields, status) };
+    Ok(SubmittedMark { user_id: user_id?, session_id: session_id?, content: content? })
+}
+
+fn scan(
+    fields: &mut Fields,
+    status: Result<Option<AttendanceStatus>, InvalidField>,
+) -> Result<Content, InvalidField> {
+    let text = present(fields, "ticket", ticket);
+    let at = present(fields, "at", common::text);
+    for field in ["version", "minutes", "note"] {
+        if fields.raw(field)?.is_some_and(|value| !value.is_null()) {
+            fields.reject(field, ErrorCode::FieldValue);
         }
     }
-    Ok(SubmittedMark {
-        user_id: user_id?,
-        session_id: session_id?,
-        scan: ticket?.zip(at?),
-        hand: Hand { status: status?, minutes: minutes?, note: note? },
-        version: version?,
-    })
+    if status? != Some(AttendanceStatus::Present) {
+        let constraint = Constraint::allowed([AttendanceStatus::Present.code()]);
+        fields.reject("status", InvalidValue { code: ErrorCode::FieldValue, constraint });
+    }
+    Ok(Content::Scan { text: text?, at: at? })
+}
+
+fn hand(
+    fields: &mut Fields,
+    status: Result<Option<AttendanceStatus>, InvalidField>,
+) -> Result<Content, InvalidField> {
+    let version = present(fields, "version", integer(0..=u64::MAX));
+    let minutes = fields.nullable("minutes", integer(1..=MAX_MINUTES));
+    let note = fields.nullable("note", text::<Line<200>>);
+    if matches!(minutes, Ok(Some(_))) && status != Ok(Some(AttendanceStatus::Present)) {
+        fields.reject("minutes", ErrorCode::FieldValue);
+    }
+    let hand = Hand { status: status?, minutes: minutes?, note: note? };
+    Ok(Content::Hand { hand, seen: version? })
 }
 
 /// Reads a field that must be there, but is not required of every mark.
@@ -149,7 +158,7 @@ pub(crate) async fn mark(
     Path(id): Path<CourseId>,
     Input(request): Input<MarkingRequest>,
 ) -> ApiResult<MarkingResponse> {
-    let record = || async {
+    let attempt = || async {
         let terms = registrations.marked_course(id, &person).await?;
         let call =
             Call { registrations: &registrations, terms, request: &request, by: &person.user, now };
@@ -163,7 +172,7 @@ pub(crate) async fn mark(
         Ok::<_, ApiError>((tx, (call, people, marked)))
     };
     // The sessions are recorded as marked, and hands in the audit log, before the first mark is stored.
-    let (call, people, marked) = registrations.store.update(record, |_| None).await?;
+    let (call, people, marked) = registrations.store.update(attempt, |_| None).await?;
     let results = call.recorded(people, &marked).await?;
     success(Message::AttendanceRecorded, MarkingResponse { results })
 }
@@ -201,7 +210,8 @@ impl<'a> Call<'a> {
         let mut errors = Vec::new();
         for (place, mark) in self.request.marks.iter().enumerate() {
             let most = sessions.get(mark.session_id).map(CourseSession::minutes);
-            if let Some((minutes, most)) = mark.hand.minutes.zip(most)
+            if let Content::Hand { hand, .. } = &mark.content
+                && let Some((minutes, most)) = hand.minutes.zip(most)
                 && minutes > most
             {
                 let invalid = InvalidValue {
@@ -218,9 +228,8 @@ impl<'a> Call<'a> {
         let users: Vec<UserId> = marks.keys().copied().collect();
         let course = self.terms.course.summary.course_id;
         let attendees = self.registrations.store.attendees(course, &users).await?;
-        let people = marks.into_iter().zip(attendees);
-        let people = people.map(|((user_id, marks), attendee)| Person { user_id, attendee, marks });
-        Ok(people.collect())
+        let person = |((user_id, marks), attendee)| Person { user_id, attendee, marks };
+        Ok(marks.into_iter().zip(attendees).map(person).collect())
     }
 
     /// The sessions of which `people` get the first mark.
@@ -238,8 +247,10 @@ impl<'a> Call<'a> {
     /// Adds the entry of the audit log about hands, if there are any for sessions of the course.
     fn audit(&self, tx: &mut Transaction) {
         let hands = || {
-            let hands = self.request.marks.iter().filter(|mark| mark.scan.is_none());
-            hands.filter(|mark| self.session(mark.session_id).is_ok())
+            self.request.marks.iter().filter(|mark| {
+                matches!(mark.content, Content::Hand { .. })
+                    && self.session(mark.session_id).is_ok()
+            })
         };
         if hands().next().is_none() {
             return;
@@ -340,16 +351,16 @@ impl<'a> Call<'a> {
     ) -> Result<MarkResult, ErrorCode> {
         let session = self.session(mark.session_id)?;
         let attendee = attendee.ok_or(ErrorCode::RegistrationNotFound)?;
-        let submitted = match &mark.scan {
-            Some((ticket, at)) => {
-                let ticket: Option<Ticket> = ticket.parse().ok();
+        let submitted = match &mark.content {
+            Content::Scan { text, at } => {
+                let ticket: Option<Ticket> = text.parse().ok();
                 if ticket.is_none() || ticket != attendee.registration.card.ticket {
                     return Err(ErrorCode::TicketInvalid);
                 }
                 let earliest = self.registrations.zone.day_start(session.start_at);
                 Submitted::Scan(scanned_at(*at, self.request.sent_at, self.now, earliest))
             }
-            None => Submitted::Hand { seen: mark.version, hand: mark.hand.clone() },
+            Content::Hand { hand, seen } => Submitted::Hand { seen: *seen, hand: hand.clone() },
         };
         let stored = marks.0.get(&mark.session_id);
         let (result, changed) = Mark::merged(stored, &submitted, self.by.user_id, self.now);

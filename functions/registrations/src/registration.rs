@@ -66,7 +66,7 @@ pub(crate) async fn change(
     Path(ids): Ids,
     Input(request): Input<UpdateRegistrationRequest>,
 ) -> ApiResult<RegistrationResponse> {
-    let change = || async {
+    let attempt = || async {
         let mut found = registrations.visible_with_questions(ids, &person).await?;
         let party = found.party()?;
         let after = registrations.changed(&found, &request, party, now).await?;
@@ -90,7 +90,7 @@ pub(crate) async fn change(
         }
         Ok::<_, ApiError>((tx, found))
     };
-    let found = registrations.store.update(change, |_| None).await?;
+    let found = registrations.store.update(attempt, |_| None).await?;
     success(Message::RegistrationUpdated, registrations.response(found, now).await?)
 }
 

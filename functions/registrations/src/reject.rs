@@ -50,7 +50,7 @@ impl Registrations {
         writer: &Permitted<WriteCourses>,
         now: Instant,
     ) -> Result<VisibleRegistration, ApiError> {
-        let reject = || async {
+        let decide = || async {
             let found = self.decidable(ids, writer).await?;
             let card = &found.full.registration.card;
             match card.state {
@@ -71,6 +71,6 @@ impl Registrations {
             };
             Ok((found, Some(decision)))
         };
-        self.decide(&writer.person.user, now, reject).await
+        self.decide(&writer.person.user, now, decide).await
     }
 }

@@ -103,7 +103,7 @@ pub(crate) async fn replace(
     Input(request): Input<SessionsRequest>,
 ) -> ApiResult<SessionsResponse> {
     let actor = &writer.person.user;
-    let replace = || async {
+    let attempt = || async {
         let before = registrations.course(id, &writer.person, changeable).await?;
         let (sessions, markers) = registrations.checked_sessions(&request, &before, now).await?;
         let summary = &before.course.summary;
@@ -130,7 +130,7 @@ pub(crate) async fn replace(
         Ok::<_, ApiError>((tx, SessionsResponse { sessions, markers, version }))
     };
     let has_marks = |part| (part == Part::Sessions).then(|| ErrorCode::SessionHasMarks.into());
-    success(Message::SessionsUpdated, registrations.store.update(replace, has_marks).await?)
+    success(Message::SessionsUpdated, registrations.store.update(attempt, has_marks).await?)
 }
 
 /// The `course` with the dates of `sessions`, if there are any.

@@ -101,7 +101,7 @@ pub(crate) async fn replace(
     Input(request): Input<SettingsRequest>,
 ) -> ApiResult<SettingsResponse> {
     let actor = &writer.person.user;
-    let replace = || async {
+    let attempt = || async {
         let terms = registrations.course(id, &writer.person, changeable).await?;
         let (course, before) = (&terms.course.summary, &terms.settings);
         if before.cancelled_at.is_some() {
@@ -121,7 +121,7 @@ pub(crate) async fn replace(
     };
     // What is confirmed is read only if the condition on the seats fails.
     let too_low = |part| (part == Part::Seats).then(|| ErrorCode::CapacityTooLow.into());
-    match registrations.store.update(replace, too_low).await {
+    match registrations.store.update(attempt, too_low).await {
         Ok(terms) => {
             let version = terms.course.summary.version + 1;
             let store = &registrations.store;

@@ -15,7 +15,7 @@ mod sweep;
 
 use std::sync::Arc;
 
-use background::{DueWork, Event, Handled, MessageSender, Record, handle_records};
+use background::{BatchResponse, DueWork, Event, MessageSender, Record, handle_records};
 use domain::{CommitteeId, CourseId, FileId, UserId, Zone, registration::Retention};
 use identity::outbox::OutboxSealer;
 #[cfg(feature = "lambda")]
@@ -100,7 +100,7 @@ impl Worker {
     /// # Errors
     /// A receipt or feedback could not be read or recorded: Lambda repeats the event. Failed stream records are part of
     /// the response, and failed work of a sweep stays due.
-    pub async fn answer(self, event: Event) -> Result<Handled, Error> {
+    pub async fn answer(self, event: Event) -> Result<BatchResponse, Error> {
         if let Some(logs) = &event.logs {
             self.record_receipts(logs).await?;
         } else if let Some(feedback) = event.feedback()? {
@@ -112,7 +112,7 @@ impl Worker {
         } else {
             self.sweep().await;
         }
-        Ok(Handled::default())
+        Ok(BatchResponse::default())
     }
 
     /// Does the work that `list` has for the item with the partition key `pk`. All kinds of work are here.

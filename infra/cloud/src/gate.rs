@@ -30,7 +30,7 @@ use crate::{
     REFUSED, conditions,
     connections::next_connection,
     faults::{Fault, Faults, Mode, Service},
-    guard::{self, Asked, Authorizer, COPY_SOURCE},
+    guard::{self, Authorizer, COPY_SOURCE, NeededPermission},
     hold::Holds,
     host,
     parameters::Parameters,
@@ -143,7 +143,9 @@ impl CloudEndpoint {
             Err(error) => return Ok(unauthenticated(service, error)),
         };
         match service {
-            "sns" if !self.guard.allows(role, || vec![Asked::new("sns:Publish", "")]) => {
+            "sns"
+                if !self.guard.allows(role, || vec![NeededPermission::new("sns:Publish", "")]) =>
+            {
                 Ok(sns_error("AuthorizationError", StatusCode::FORBIDDEN))
             }
             "sns" => self.sns(&body).await,

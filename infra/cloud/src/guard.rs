@@ -60,7 +60,7 @@ struct Whole {
 
 /// A permission that a request needs, before it is known what IAM sees of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Asked {
+pub(crate) struct NeededPermission {
     pub(crate) action: String,
     pub(crate) resource: String,
     names: Names,
@@ -70,7 +70,7 @@ pub(crate) struct Asked {
     sender: Option<String>,
 }
 
-impl Asked {
+impl NeededPermission {
     pub(crate) fn new(action: &str, resource: &str) -> Self {
         Self {
             action: action.to_owned(),
@@ -122,7 +122,7 @@ pub type Answer = Box<dyn Fn(&AccessRequest) -> bool + Send + Sync>;
 pub struct Authorizer {
     callback: Arc<OnceLock<Answer>>,
     meaning: Arc<Mutex<TransactionKeys>>,
-    asked: Arc<Mutex<BTreeSet<(String, Asked)>>>,
+    asked: Arc<Mutex<BTreeSet<(String, NeededPermission)>>>,
 }
 
 impl Authorizer {
@@ -144,7 +144,11 @@ impl Authorizer {
 
     /// Whether `role` has all permissions of `asked`, which is evaluated only with a callback. Requests without a role
     /// are allowed.
-    pub(crate) fn allows(&self, role: Option<&str>, asked: impl FnOnce() -> Vec<Asked>) -> bool {
+    pub(crate) fn allows(
+        &self,
+        role: Option<&str>,
+        asked: impl FnOnce() -> Vec<NeededPermission>,
+    ) -> bool {
         let (Some(role), Some(callback)) = (role, self.callback.get()) else {
             return true;
         };
@@ -165,7 +169,7 @@ pub(crate) fn role_in<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 
 /// The permissions that a DynamoDB request needs; a transaction needs one per part
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html>).
-pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<Asked> {
+pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<NeededPermission> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     match operation {
         "TransactWriteItems" | "TransactGetItems" => {
@@ -179,7 +183,7 @@ pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<Asked> {
                 "ConditionCheck" => "ConditionCheckItem".to_owned(),
                 part => format!("{part}Item"),
             };
-            let mut asked: Vec<Asked> =
+            let mut asked: Vec<NeededPermission> =
                 parts.map(|(part, request)| of_request(&operation_of(part), request)).collect();
             let mut all = Names::default();
             for part in &asked {
@@ -197,7 +201,7 @@ pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<Asked> {
             let of_table = |(table, request): (&String, &Value)| {
                 let keys = request["Keys"].as_array().into_iter().flatten();
                 let keys = keys.filter_map(|key| key["pk"]["S"].as_str().map(str::to_owned));
-                let mut asked = Asked::new("dynamodb:BatchGetItem", table);
+                let mut asked = NeededPermission::new("dynamodb:BatchGetItem", table);
                 asked.names = Names { keys: keys.collect(), attributes: attributes(request) };
                 asked
             };
@@ -208,7 +212,7 @@ pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<Asked> {
 }
 
 /// The permission of `operation` on the item or the partition that `request` names.
-fn of_request(operation: &str, request: &Value) -> Asked {
+fn of_request(operation: &str, request: &Value) -> NeededPermission {
     let table = request["TableName"].as_str().unwrap_or_default();
     let resource = request["IndexName"]
         .as_str()
@@ -217,7 +221,7 @@ fn of_request(operation: &str, request: &Value) -> Asked {
     let of_query = &request["ExpressionAttributeValues"][":pk"]["S"];
     let keys = [&request["Key"]["pk"]["S"], &request["Item"]["pk"]["S"], of_query];
     let key = keys.into_iter().find_map(Value::as_str).map(str::to_owned);
-    let mut asked = Asked::new(&format!("dynamodb:{operation}"), &resource);
+    let mut asked = NeededPermission::new(&format!("dynamodb:{operation}"), &resource);
     asked.names = Names { keys: key.into_iter().collect(), attributes: attributes(request) };
     asked
 }
@@ -267,11 +271,14 @@ fn attributes(request: &Value) -> BTreeSet<String> {
 }
 
 /// The permission to send the mail in `body`, of the API of 2019.
-pub(crate) fn of_mail(body: &[u8]) -> Vec<Asked> {
+pub(crate) fn of_mail(body: &[u8]) -> Vec<NeededPermission> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let from = body["FromEmailAddress"].as_str().unwrap_or_default();
     let address = from.rsplit('<').next().unwrap_or_default().trim_end_matches('>');
-    vec![Asked { sender: Some(address.to_owned()), ..Asked::new("ses:SendEmail", "") }]
+    vec![NeededPermission {
+        sender: Some(address.to_owned()),
+        ..NeededPermission::new("ses:SendEmail", "")
+    }]
 }
 
 /// The start of a form with its fields: the file comes last
@@ -286,7 +293,7 @@ pub(crate) const COPY_SOURCE: &str = "x-amz-copy-source";
 
 /// The permissions that an S3 request needs; a copy also reads. The key follows the bucket's name in the path, or is in
 /// the form.
-pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<Asked> {
+pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<NeededPermission> {
     let key = key_in(request.uri().path());
     let source = request.headers().get(COPY_SOURCE).and_then(|source| source.to_str().ok());
     let action = match *request.method() {
@@ -299,7 +306,11 @@ pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<Asked> {
         || form.split("name=\"key\"").nth(1).and_then(|rest| rest.trim_start().lines().next());
     let key = if *request.method() == Method::POST { in_form().unwrap_or_default() } else { key };
     let read = source.map(|source| ("s3:GetObject", key_in(source)));
-    [(action, key)].into_iter().chain(read).map(|(action, key)| Asked::new(action, key)).collect()
+    [(action, key)]
+        .into_iter()
+        .chain(read)
+        .map(|(action, key)| NeededPermission::new(action, key))
+        .collect()
 }
 
 /// The object key in `path`, which begins with the bucket's name.

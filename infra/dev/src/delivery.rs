@@ -6,7 +6,7 @@
 
 use std::{cmp::Reverse, time::Duration};
 
-use background::{Event, Handled};
+use background::{BatchResponse, Event};
 use dispatcher::Dispatcher;
 use runtime::ConfigError;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ impl Consumers {
         })
     }
 
-    async fn invoke(&self, consumer: Consumer, event: Value) -> Result<Handled, LocalError> {
+    async fn invoke(&self, consumer: Consumer, event: Value) -> Result<BatchResponse, LocalError> {
         let event: Event = serde_json::from_value(event).map_err(|error| {
             LocalError::new(format!("The functions do not know this event: {error}."))
         })?;
@@ -60,8 +60,10 @@ impl Consumers {
 
 /// Passes the stream records of `cloud` to the functions and starts their sweeps regularly, until the future is dropped.
 pub async fn run(cloud: Cloud, consumers: Consumers) {
-    let run = |consumer| run_one(&cloud, &consumers, consumer);
-    let ((), ()) = tokio::join!(run(Consumer::Dispatcher), run(Consumer::Worker));
+    let ((), ()) = tokio::join!(
+        run_one(&cloud, &consumers, Consumer::Dispatcher),
+        run_one(&cloud, &consumers, Consumer::Worker),
+    );
 }
 
 async fn run_one(cloud: &Cloud, consumers: &Consumers, consumer: Consumer) {

@@ -95,7 +95,7 @@ const RESTORABLE: Duration = Duration::from_secs(35 * 86_400);
 
 /// The result of [`make`].
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Made {
+pub struct NewKeys {
     /// The names of the parameters that were created.
     pub made: Vec<String>,
     /// The number of parameters that existed and are unchanged.
@@ -129,8 +129,8 @@ const REQUIRED: [Key; 6] =
 ///
 /// # Errors
 /// When another process creates the same parameters at the same time: then run it again.
-pub async fn make(parameters: &Parameters, stage: Stage, clock: &Clock) -> Result<Made, String> {
-    let mut made = Made::default();
+pub async fn make(parameters: &Parameters, stage: Stage, clock: &Clock) -> Result<NewKeys, String> {
+    let mut made = NewKeys::default();
     for key in REQUIRED {
         let names = names(stage, key);
         let stored = parameters.read(&names).await?;

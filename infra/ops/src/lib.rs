@@ -24,7 +24,7 @@ pub use end_sessions::end_sessions;
 pub use erase_again::{ErasedAgain, erase_again};
 pub use events::{Replayed, replay_events};
 pub use keys::{
-    Kind, Made, Reason, announce, copy, make, missing, not_copied, problems, replace, retire,
+    Kind, NewKeys, Reason, announce, copy, make, missing, not_copied, problems, replace, retire,
     take_into_use,
 };
 pub use parameters::Parameters;

@@ -116,7 +116,7 @@ pub async fn handle_records<F>(
     records: Vec<Record>,
     is_for_stream: fn(DueList, &Record) -> bool,
     perform: impl Fn(DueList, String) -> F,
-) -> Handled
+) -> BatchResponse
 where
     F: Future<Output = Result<(), Error>>,
 {
@@ -143,7 +143,7 @@ where
         .buffered(AT_ONCE)
         .collect::<Vec<_>>()
         .await;
-    let mut handled = Handled::default();
+    let mut handled = BatchResponse::default();
     for (numbers, done) in results {
         if done.is_err() {
             let failed = numbers.into_iter().map(|item_identifier| FailedItem { item_identifier });
@@ -157,7 +157,7 @@ where
 /// (<https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html>).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Handled {
+pub struct BatchResponse {
     batch_item_failures: Vec<FailedItem>,
 }
 
@@ -167,7 +167,7 @@ struct FailedItem {
     item_identifier: String,
 }
 
-impl Handled {
+impl BatchResponse {
     /// Whether the record with this `sequence_number` failed.
     pub fn has_failed(&self, sequence_number: &str) -> bool {
         self.batch_item_failures.iter().any(|failed| failed.item_identifier == sequence_number)

@@ -16,7 +16,7 @@ mod text;
 
 pub use claim::Claim;
 pub use due::DueWork;
-pub use event::{Event, Handled, LogData, Record, handle_records};
+pub use event::{BatchResponse, Event, LogData, Record, handle_records};
 pub use feedback::MailFeedback;
 pub use outcome::SendOutcome;
 pub use rate::Rate;

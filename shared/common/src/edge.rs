@@ -138,7 +138,7 @@ impl Edge {
 
         let handling = with_deadline(UPDATE_DEADLINE, Box::pin(self.0.handle(request, ip, now)));
         let (handled, requests) = for_request(id.to_owned(), metered(handling)).await;
-        let Handled { response, rate_limit } = handled;
+        let HandledRequest { response, rate_limit } = handled;
         let mut response = headers::finalized(&method, &request_headers, response).await;
         headers::set_constant(response.headers_mut(), &self.0.powered_by, id);
         if let Some(rate_limit) = rate_limit {
@@ -165,12 +165,12 @@ impl Edge {
     }
 }
 
-struct Handled {
+struct HandledRequest {
     response: Response,
     rate_limit: Option<RateLimitState>,
 }
 
-impl Handled {
+impl HandledRequest {
     /// A response outside the rate limit.
     fn unlimited(response: Response) -> Self {
         Self { response, rate_limit: None }
@@ -178,17 +178,22 @@ impl Handled {
 }
 
 impl Inner {
-    async fn handle(&self, request: http::Request<Bytes>, ip: IpAddr, now: Instant) -> Handled {
+    async fn handle(
+        &self,
+        request: http::Request<Bytes>,
+        ip: IpAddr,
+        now: Instant,
+    ) -> HandledRequest {
         let path = self.prefixes.strip(request.uri().path(), &self.routes);
         if request.method() == Method::OPTIONS {
             let mut response = StatusCode::NO_CONTENT.into_response();
             headers::set_preflight(response.headers_mut(), request.headers());
-            return Handled::unlimited(response);
+            return HandledRequest::unlimited(response);
         }
         let client = self.content_network.client(ip, request.headers());
         if self.is_exempt_from_limit(path.as_deref(), request.method()) {
             let response = self.route(request, path, Caller::Anonymous, client, now).await;
-            return Handled::unlimited(response);
+            return HandledRequest::unlimited(response);
         }
 
         let no_store = path.as_deref().is_some_and(|path| self.routes.is_no_store(path));
@@ -210,7 +215,7 @@ impl Inner {
                 .headers_mut()
                 .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
-        Handled { response, rate_limit: Some(rate_limit) }
+        HandledRequest { response, rate_limit: Some(rate_limit) }
     }
 
     /// Counts the request for its account while the caller is loaded, then calls its handler.

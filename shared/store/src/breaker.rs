@@ -12,14 +12,14 @@ use crate::{Store, StoreError, keys, write::Write};
 const OPEN: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Deserialize)]
-struct Refused {
+struct TokenRefusal {
     until: Instant,
 }
 
 impl Store {
     /// Whether cPanel refused the token with the fingerprint `token` in the 15 minutes before `now`.
     pub async fn is_token_refused(&self, token: &str, now: Instant) -> Result<bool, StoreError> {
-        let refused: Option<Refused> = self.get(&keys::breaker(token)).await?;
+        let refused: Option<TokenRefusal> = self.get(&keys::breaker(token)).await?;
         Ok(refused.is_some_and(|refused| now < refused.until))
     }
 

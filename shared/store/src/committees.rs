@@ -74,12 +74,12 @@ impl Store {
     pub async fn reopening(&self, id: CommitteeId) -> Result<Option<Reopening>, StoreError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Reopened {
+        struct ReopenedCommittee {
             due_at: Option<i64>,
             reopened_to: Option<String>,
         }
-        let item: Option<Reopened> = self.get(&keys::committee(id)).await?;
-        Ok(item.and_then(|Reopened { due_at, reopened_to: position }| {
+        let item: Option<ReopenedCommittee> = self.get(&keys::committee(id)).await?;
+        Ok(item.and_then(|ReopenedCommittee { due_at, reopened_to: position }| {
             Some(Reopening { committee: id, position, due_at: due_at? })
         }))
     }

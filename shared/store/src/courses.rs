@@ -29,13 +29,13 @@ use crate::{
 const MAX_PAGE: usize = 1_000_000;
 
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Stored {
+pub(crate) struct CourseItem {
     pub(crate) card: CourseSummary,
     pub(crate) details: CourseDetails,
 }
 
-impl From<Stored> for Course {
-    fn from(stored: Stored) -> Self {
+impl From<CourseItem> for Course {
+    fn from(stored: CourseItem) -> Self {
         Self { summary: stored.card, details: stored.details }
     }
 }
@@ -52,7 +52,7 @@ pub enum CourseList {
 impl Store {
     /// The course `id`, in any state, without its questions.
     pub async fn course(&self, id: CourseId) -> Result<Option<Course>, StoreError> {
-        Ok(self.get::<Stored>(&keys::course(id)).await?.map(Course::from))
+        Ok(self.get::<CourseItem>(&keys::course(id)).await?.map(Course::from))
     }
 
     /// At most `limit` courses of the merged `lists` after `position`, latest change first. A course that is changed
@@ -96,7 +96,7 @@ impl Store {
             CourseList::OfCommittee(committee, state) => keys::courses_of(committee, state),
             CourseList::OfAuthor(author, state) => keys::courses_by(author, state),
         };
-        let page: Page<Stored> = self.list(&list, position, limit, Order::Descending).await?;
+        let page: Page<CourseItem> = self.list(&list, position, limit, Order::Descending).await?;
         Ok(page.map(Course::from))
     }
 
@@ -148,7 +148,7 @@ pub(crate) fn course_update(id: CourseId, condition: &str) -> Write {
 }
 
 pub(crate) fn course_put(course: &Course) -> Write {
-    let stored = Stored { card: course.summary.clone(), details: course.details.clone() };
+    let stored = CourseItem { card: course.summary.clone(), details: course.details.clone() };
     let put = keys::course(course.summary.course_id)
         .holding(&stored)
         .with(index_attributes(&course.summary));

@@ -33,7 +33,7 @@ pub enum Earlier {
 }
 
 #[derive(Deserialize)]
-struct Answered {
+struct AnsweredRequest {
     body: String,
     answer: String,
     exp: i64,
@@ -80,7 +80,7 @@ impl Store {
         request: &Idempotent,
         now: Instant,
     ) -> Result<Option<Earlier>, StoreError> {
-        let answered: Option<Answered> = self.get(&request.key).await?;
+        let answered: Option<AnsweredRequest> = self.get(&request.key).await?;
         let answered = answered.filter(|answered| now.unix_milliseconds() < answered.exp);
         Ok(answered.map(|answered| {
             if answered.body == request.body {

@@ -70,7 +70,7 @@ pub use messages::{
 pub use registrations::{
     Attendee, FullRegistration, Reactivation, RegistrationTerms, SeatRule, Standing, StoredMarks,
     answers_fit,
-    lists::{RegistrationOrder, Waiting},
+    lists::{RegistrationOrder, WaitingPerson},
 };
 pub use releases::ReleaseCheck;
 pub use setup::Setup;

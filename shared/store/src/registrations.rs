@@ -34,7 +34,7 @@ pub use self::{
     registered::Reactivation,
     seats::SeatRule,
 };
-use self::{registered::Registered, seats::seats_moved};
+use self::{registered::ActiveCourses, seats::seats_moved};
 use crate::{
     Part, Store, StoreError, Transaction,
     accounts::users::unless_erased,
@@ -154,7 +154,7 @@ impl Store {
             keys::registered(id),
         ];
         let [seats, registration, answers, marks, registered] = self.get_each(keys).await?;
-        let registered: Registered = read(registered)?.unwrap_or_default();
+        let registered: ActiveCourses = read(registered)?.unwrap_or_default();
         Ok(Standing {
             seats: read(seats)?.unwrap_or_default(),
             own: full(registration, answers, marks, Some(user.clone()))?,

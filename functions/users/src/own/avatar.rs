@@ -230,7 +230,7 @@ impl Users {
             }
             self.avatars.store(&path, picture).await?;
             let mut stored = user.clone();
-            let set = |found: &User, _: &mut Transaction| {
+            let decide = |found: &User, _: &mut Transaction| {
                 stored.clone_from(found);
                 if !found.is_active {
                     return Err(NotReplaced::Closed);
@@ -243,7 +243,7 @@ impl Users {
                     user.avatar.clone_from(&path);
                 }))
             };
-            let update = self.store.update_user(user.clone(), set, |_| NotReplaced::Closed);
+            let update = self.store.update_user(user.clone(), decide, |_| NotReplaced::Closed);
             match update.await {
                 Ok(after) => {
                     self.avatars.delete(&user.avatar).await;

@@ -125,7 +125,7 @@ impl Users {
         may_send: Option<bool>,
         now: Instant,
     ) -> Result<User, ApiError> {
-        let apply = |user: &User, session: &Session, tx: &mut Transaction| {
+        let decide = |user: &User, session: &Session, tx: &mut Transaction| {
             // The password may have been changed since it was verified.
             if may_send.is_some() && session.epoch != caller.session.epoch {
                 return Err(ErrorCode::Conflict.into());
@@ -155,7 +155,7 @@ impl Users {
             }))
         };
         let (user, session) = (caller.user.clone(), caller.session.clone());
-        let updated = self.store.update_own(user, session, now, apply, condition_error);
+        let updated = self.store.update_own(user, session, now, decide, condition_error);
         Ok(updated.await?.0)
     }
 }

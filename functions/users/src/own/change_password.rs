@@ -57,7 +57,7 @@ async fn replace(
     now: Instant,
 ) -> Result<User, ApiError> {
     let id = user.user_id;
-    let replace = |user: &User, tx: &mut Transaction| {
+    let decide = |user: &User, tx: &mut Transaction| {
         if !user.is_active || user.epoch != session.epoch {
             return Err(ErrorCode::BadAuthCombination.into());
         }
@@ -70,5 +70,5 @@ async fn replace(
         Ok(after)
     };
     let condition_error = |_| ErrorCode::BadAuthCombination.into();
-    users.store.update_user(user, replace, condition_error).await
+    users.store.update_user(user, decide, condition_error).await
 }

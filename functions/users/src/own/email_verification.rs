@@ -93,7 +93,7 @@ async fn verify_mailbox(
 ) -> Result<(User, Session), ApiError> {
     let invalid = || ApiError::from(ErrorCode::VerificationInvalid);
     let stop = users.store.mail_stop(email, now).await?;
-    let verify = |user: &User, session: &Session, tx: &mut Transaction| {
+    let decide = |user: &User, session: &Session, tx: &mut Transaction| {
         let is_change = challenge == pending_email_challenge(email, user.user_id)
             && user.pending_email.as_ref() == Some(email);
         let is_current = user.email == *email && challenge == email_challenge(email);
@@ -128,5 +128,5 @@ async fn verify_mailbox(
         Part::User | Part::Session => ApiError::invalid_token(),
         _ => invalid(),
     };
-    users.store.update_own(user, session, now, verify, condition_error).await
+    users.store.update_own(user, session, now, decide, condition_error).await
 }

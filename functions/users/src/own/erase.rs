@@ -56,7 +56,7 @@ impl Users {
     /// Erases the account of the caller, unless all its sessions were ended since the password was verified.
     async fn erase_own(&self, caller: SignedIn, now: Instant) -> Result<(), ApiError> {
         let verified = caller.session.epoch;
-        let erase = |user: &User, session: &Session, tx: &mut Transaction| {
+        let decide = |user: &User, session: &Session, tx: &mut Transaction| {
             // The password may have been changed since it was verified.
             if session.epoch != verified {
                 return Err(ErrorCode::Conflict.into());
@@ -68,19 +68,19 @@ impl Users {
             part => condition_error(part),
         };
         let (user, session) = (caller.user, caller.session);
-        let erased = self.store.update_own(user, session, now, erase, condition_error);
+        let erased = self.store.update_own(user, session, now, decide, condition_error);
         erased.await.map(drop)
     }
 
     async fn erase_other(&self, id: UserId, actor: &User, now: Instant) -> Result<User, ApiError> {
         let user = self.store.user(id).await?.ok_or(ErrorCode::UserNotFound)?;
-        let erase = |before: &User, tx: &mut Transaction| self.erased(tx, actor, before, now);
+        let decide = |before: &User, tx: &mut Transaction| self.erased(tx, actor, before, now);
         let condition_error = |part| match part {
             Part::User => ErrorCode::UserNotFound.into(),
             Part::Admins => ErrorCode::LastAdmin.into(),
             _ => ErrorCode::Conflict.into(),
         };
-        self.store.update_user(user, erase, condition_error).await
+        self.store.update_user(user, decide, condition_error).await
     }
 
     /// The account `before` after `actor` has erased it. Adds to `tx` the audit entry and the notification of the owner.

@@ -42,7 +42,7 @@ impl Users {
     /// the request has no session.
     async fn remove(&self, user: User, hash: &str, now: Instant) -> Result<User, ApiError> {
         let invalid = || ApiError::from(ErrorCode::VerificationInvalid);
-        let erase = |user: &User, tx: &mut Transaction| {
+        let decide = |user: &User, tx: &mut Transaction| {
             if user.removal_code.as_deref() != Some(hash) {
                 return Err(invalid());
             }
@@ -56,6 +56,6 @@ impl Users {
             Part::Admins => ErrorCode::LastAdmin.into(),
             _ => ErrorCode::Conflict.into(),
         };
-        self.store.update_user(user, erase, condition_error).await
+        self.store.update_user(user, decide, condition_error).await
     }
 }

@@ -59,7 +59,7 @@ pub(crate) async fn verify(
 /// Uses up the code and marks the number as verified, unless the account has another number by now.
 async fn verify_number(users: &Users, user: User, code: &Code) -> Result<User, ApiError> {
     let (id, phone) = (user.user_id, user.phone.clone());
-    let verify = |user: &User, tx: &mut Transaction| {
+    let decide = |user: &User, tx: &mut Transaction| {
         if user.phone != phone || !may_use(user, code) {
             return Err(ErrorCode::VerificationInvalid.into());
         }
@@ -68,5 +68,5 @@ async fn verify_number(users: &Users, user: User, code: &Code) -> Result<User, A
         Ok(user.changed(|user| user.is_phone_verified = true))
     };
     let condition_error = |_| ErrorCode::VerificationInvalid.into();
-    users.store.update_user(user, verify, condition_error).await
+    users.store.update_user(user, decide, condition_error).await
 }

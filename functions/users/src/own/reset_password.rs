@@ -70,7 +70,7 @@ async fn replace(
     now: Instant,
 ) -> Result<(), ApiError> {
     let new_hash = OnceCell::new();
-    let replace = || async {
+    let attempt = || async {
         let (user, credentials) =
             tokio::join!(users.store.user(code.user_id), users.store.credentials(code.user_id));
         let is_meant = |user: &User| may_use(user, code) && user.email == request.email;
@@ -100,5 +100,5 @@ async fn replace(
         Ok((tx, ()))
     };
     let condition_error = |part| (part == Part::Code).then(|| ErrorCode::ResetCodeInvalid.into());
-    users.store.update(replace, condition_error).await
+    users.store.update(attempt, condition_error).await
 }

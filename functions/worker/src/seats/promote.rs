@@ -14,7 +14,7 @@ use domain::{
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 use runtime::Error;
-use store::{CourseList, SeatRule, StoreError, Waiting};
+use store::{CourseList, SeatRule, StoreError, WaitingPerson};
 
 use super::{Course, Left, MOVES, Move, PAGE};
 use crate::{Services, Worker};
@@ -54,7 +54,7 @@ impl Worker {
         let (mut found, mut position) = (Vec::new(), None);
         loop {
             let page = store.waiting_list(id, position.as_deref(), PAGE).await?;
-            let place = |one: Waiting| Some((one.user_id, one.number()?));
+            let place = |one: WaitingPerson| Some((one.user_id, one.number()?));
             let places: BTreeMap<UserId, u64> = page.items.into_iter().filter_map(place).collect();
             let users: Vec<UserId> = places.keys().copied().collect();
             let mut registrants = store.registrants(id, &users).await?;

@@ -77,10 +77,12 @@ pub(crate) fn cancelled(
     request: &Value,
 ) -> Response<Full<Bytes>> {
     let reasons = conflicts.iter().zip(parts(request)).map(|(conflict, part)| {
-        let code = match conflict {
-            true => "TransactionConflict",
-            false if is_condition_failed(database, part) => "ConditionalCheckFailed",
-            false => "None",
+        let code = if *conflict {
+            "TransactionConflict"
+        } else if is_condition_failed(database, part) {
+            "ConditionalCheckFailed"
+        } else {
+            "None"
         };
         json!({ "Code": code })
     });

@@ -385,13 +385,13 @@ const KEPT: [usize; 3] = [2000, 200, 0];
 
 /// `values`, each of which is shortened to a text of its first `kept` characters and its length, unless it is short.
 fn cut(values: &AuditValues, kept: usize) -> AuditValues {
-    let cut = |value: &Value| {
+    let shortened = |value: &Value| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let start: String = text.chars().take(kept).collect();
         let short = format!("{start}… ({} bytes)", text.len());
         if short.len() < text.len() { short.into() } else { value.clone() }
     };
-    values.iter().map(|(name, value)| (name.clone(), cut(value))).collect()
+    values.iter().map(|(name, value)| (name.clone(), shortened(value))).collect()
 }
 
 /// Personal data, and what is for confirmed people alone. The audit log outlives the account, so it records that these fields

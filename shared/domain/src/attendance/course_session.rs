@@ -136,13 +136,11 @@ impl CourseSessions {
 
     /// The first start and the last end of those that are not cancelled, or of all if all are; `None` without any.
     pub fn dates(&self) -> Option<(Instant, Instant)> {
-        let dates = |sessions: &mut dyn Iterator<Item = &CourseSession>| {
-            sessions.fold(None, |dates: Option<(Instant, Instant)>, session| {
-                let (start, end) = dates.unwrap_or((session.start_at, session.end_at));
-                Some((start.min(session.start_at), end.max(session.end_at)))
-            })
-        };
-        dates(&mut self.held()).or_else(|| dates(&mut self.iter()))
+        let all_are_cancelled = self.held().next().is_none();
+        let counted = || self.iter().filter(|one| all_are_cancelled || !one.cancelled);
+        let start = counted().map(|session| session.start_at).min()?;
+        let end = counted().map(|session| session.end_at).max()?;
+        Some((start, end))
     }
 
     /// The minutes of those that are not cancelled.

@@ -10,7 +10,7 @@ use domain::{
 
 use super::{
     Part, Words,
-    language::{Texts, Told},
+    language::{MailOpening, Texts},
     registration::link,
 };
 
@@ -64,7 +64,7 @@ pub(super) fn announcement_words(
     zone: &Zone,
 ) -> Words {
     let texts = Texts::of(&notice.language);
-    let Told { subject, what } = match notice.announcement {
+    let MailOpening { subject, what } = match notice.announcement {
         Announcement::Reminder(_) => &texts.reminder,
         Announcement::Change(_) => &texts.course_changed,
     };

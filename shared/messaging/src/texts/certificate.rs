@@ -8,7 +8,7 @@ use domain::{
 
 use super::{
     Part, Words,
-    language::{Texts, Told},
+    language::{MailOpening, Texts},
 };
 
 /// What such a mail names, as it is when the mail is sent.
@@ -36,7 +36,7 @@ pub(super) fn certificate_words(
     public_url: &str,
 ) -> Words {
     let texts = Texts::of(&notice.language);
-    let Told { subject, what } =
+    let MailOpening { subject, what } =
         if notice.is_revoked { &texts.certificate_revoked } else { &texts.certificate_issued };
     let mut parts = vec![Part::Paragraph((*what).to_owned())];
     if let Some(facts) = facts.filter(|facts| facts.is_vouched_for) {

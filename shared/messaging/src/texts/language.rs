@@ -19,23 +19,23 @@ pub(super) struct Texts {
     pub(super) closing: &'static str,
     pub(super) button_fails: &'static str,
 
-    pub(super) confirmed: Told,
-    pub(super) received: Told,
-    pub(super) waitlisted: Told,
-    pub(super) accepted: Told,
-    pub(super) accepted_and_waitlisted: Told,
-    pub(super) promoted: Told,
-    pub(super) rejected: Told,
-    pub(super) cancelled_by_person: Told,
-    pub(super) cancelled_by_committee: Told,
-    pub(super) course_cancelled: Told,
-    pub(super) expired_undecided: Told,
-    pub(super) expired_waiting: Told,
-    pub(super) requests: Told,
-    pub(super) reminder: Told,
-    pub(super) course_changed: Told,
-    pub(super) certificate_issued: Told,
-    pub(super) certificate_revoked: Told,
+    pub(super) confirmed: MailOpening,
+    pub(super) received: MailOpening,
+    pub(super) waitlisted: MailOpening,
+    pub(super) accepted: MailOpening,
+    pub(super) accepted_and_waitlisted: MailOpening,
+    pub(super) promoted: MailOpening,
+    pub(super) rejected: MailOpening,
+    pub(super) cancelled_by_person: MailOpening,
+    pub(super) cancelled_by_committee: MailOpening,
+    pub(super) course_cancelled: MailOpening,
+    pub(super) expired_undecided: MailOpening,
+    pub(super) expired_waiting: MailOpening,
+    pub(super) requests: MailOpening,
+    pub(super) reminder: MailOpening,
+    pub(super) course_changed: MailOpening,
+    pub(super) certificate_issued: MailOpening,
+    pub(super) certificate_revoked: MailOpening,
 
     pub(super) course: &'static str,
     pub(super) start: &'static str,
@@ -66,8 +66,8 @@ pub(super) struct Texts {
     pub(super) certificate_button: &'static str,
 }
 
-/// What a mail tells.
-pub(super) struct Told {
+/// How a mail begins.
+pub(super) struct MailOpening {
     /// The subject, which the title of the course follows.
     pub(super) subject: &'static str,
     /// The first paragraph.
@@ -88,75 +88,75 @@ pub(super) static FRENCH: Texts = Texts {
     comma: ",",
     closing: "Bien cordialement,\nL’équipe Halqa",
     button_fails: "Si le bouton ne fonctionne pas, ouvrez cette adresse\u{a0}:",
-    confirmed: Told {
+    confirmed: MailOpening {
         subject: "Votre inscription est confirmée",
         what: "Votre inscription est confirmée.",
     },
-    received: Told {
+    received: MailOpening {
         subject: "Nous avons reçu votre demande",
         what: "Votre demande d’inscription a été transmise au comité, qui vous répondra.",
     },
-    waitlisted: Told {
+    waitlisted: MailOpening {
         subject: "Vous êtes sur la liste d’attente",
         what: "Le cours est complet. Vous êtes sur la liste d’attente\u{a0}: dès qu’une place se libérera pour vous, nous vous \
                écrirons.",
     },
-    accepted: Told {
+    accepted: MailOpening {
         subject: "Votre demande d’inscription est acceptée",
         what: "Le comité a accepté votre demande\u{a0}: votre inscription est confirmée.",
     },
-    accepted_and_waitlisted: Told {
+    accepted_and_waitlisted: MailOpening {
         subject: "Votre demande d’inscription est acceptée",
         what: "Le comité a accepté votre demande d’inscription. Le cours est complet\u{a0}: vous êtes sur la liste d’attente. Dès \
                qu’une place se libérera pour vous, nous vous écrirons.",
     },
-    promoted: Told {
+    promoted: MailOpening {
         subject: "Une place s’est libérée pour vous",
         what: "Une place s’est libérée\u{a0}: votre inscription est maintenant confirmée.",
     },
-    rejected: Told {
+    rejected: MailOpening {
         subject: "Votre demande d’inscription est refusée",
         what: "Le comité n’a pas pu accepter votre demande d’inscription.",
     },
-    cancelled_by_person: Told {
+    cancelled_by_person: MailOpening {
         subject: "Vous avez annulé votre inscription",
         what: "Vous avez annulé votre inscription. Si ce n’est pas vous, prévenez le comité qui organise le cours.",
     },
-    cancelled_by_committee: Told {
+    cancelled_by_committee: MailOpening {
         subject: "Le comité a annulé votre inscription",
         what: "Le comité a annulé votre inscription.",
     },
-    course_cancelled: Told {
+    course_cancelled: MailOpening {
         subject: "Votre cours est annulé",
         what: "Le cours est annulé, et votre inscription avec lui.",
     },
-    expired_undecided: Told {
+    expired_undecided: MailOpening {
         subject: "Votre demande d’inscription a pris fin",
         what: "Le cours a commencé, et le comité n’a pas décidé de votre demande d’inscription.",
     },
-    expired_waiting: Told {
+    expired_waiting: MailOpening {
         subject: "Aucune place ne s’est libérée",
         what: "Le cours a commencé, aucune place ne s’est libérée.",
     },
-    requests: Told {
+    requests: MailOpening {
         subject: "Des demandes d’inscription vous attendent",
         what: "Des demandes d’inscription à ce cours attendent votre décision.",
     },
-    reminder: Told {
+    reminder: MailOpening {
         subject: "Rappel de votre cours",
         what: "Votre cours a bientôt lieu. Si vous ne pouvez pas venir, annulez votre inscription\u{a0}: une autre personne \
                attend peut-être une place.",
     },
-    course_changed: Told {
+    course_changed: MailOpening {
         subject: "Votre cours a changé",
         what: "Le comité a changé des informations sur votre cours. Votre inscription reste confirmée.",
     },
-    certificate_issued: Told {
+    certificate_issued: MailOpening {
         subject: "Votre attestation",
         what: "Le comité vous a délivré une attestation. Vous pouvez la télécharger, l’imprimer, et donner son adresse à qui veut \
                la vérifier. Si votre nom n’y est pas exact, corrigez votre compte, puis adressez-vous au comité.",
     },
-    certificate_revoked: Told {
+    certificate_revoked: MailOpening {
         subject: "Votre attestation est révoquée",
         what: "Le comité a révoqué votre attestation. Elle n’est plus valable, et qui la vérifie l’apprend.",
     },
@@ -205,70 +205,73 @@ pub(super) static ARABIC: Texts = Texts {
     comma: "،",
     closing: "مع أطيب التحيات،\nفريق حلقة",
     button_fails: "إذا لم يعمل الزر، افتحوا هذا العنوان:",
-    confirmed: Told {
+    confirmed: MailOpening {
         subject: "تم تأكيد تسجيلكم",
         what: "تم تأكيد تسجيلكم في هذه الدورة التكوينية.",
     },
-    received: Told {
+    received: MailOpening {
         subject: "تلقّينا طلب تسجيلكم",
         what: "أُحيل طلب تسجيلكم إلى الهيئة، وستجيبكم في أقرب الآجال.",
     },
-    waitlisted: Told {
+    waitlisted: MailOpening {
         subject: "أنتم على قائمة الانتظار",
         what: "اكتملت المقاعد في هذه الدورة التكوينية. أنتم على قائمة الانتظار، وسنراسلكم حال شغور مقعد لفائدتكم.",
     },
-    accepted: Told {
+    accepted: MailOpening {
         subject: "تم قبول طلب تسجيلكم",
         what: "قبلت الهيئة طلبكم، وتم تأكيد تسجيلكم.",
     },
-    accepted_and_waitlisted: Told {
+    accepted_and_waitlisted: MailOpening {
         subject: "تم قبول طلب تسجيلكم",
         what: "قبلت الهيئة طلب تسجيلكم. اكتملت المقاعد في هذه الدورة التكوينية، وأنتم على قائمة الانتظار. سنراسلكم حال شغور مقعد \
                لفائدتكم.",
     },
-    promoted: Told {
-        subject: "شغر مقعد لفائدتكم", what: "شغر مقعد، وتم الآن تأكيد تسجيلكم."
+    promoted: MailOpening {
+        subject: "شغر مقعد لفائدتكم",
+        what: "شغر مقعد، وتم الآن تأكيد تسجيلكم.",
     },
-    rejected: Told {
-        subject: "لم يُقبل طلب تسجيلكم", what: "تعذّر على الهيئة قبول طلب تسجيلكم."
+    rejected: MailOpening {
+        subject: "لم يُقبل طلب تسجيلكم",
+        what: "تعذّر على الهيئة قبول طلب تسجيلكم.",
     },
-    cancelled_by_person: Told {
+    cancelled_by_person: MailOpening {
         subject: "لقد ألغيتم تسجيلكم",
         what: "لقد ألغيتم تسجيلكم. إن لم تكونوا أنتم من ألغاه، فالرجاء إعلام الهيئة المنظمة للدورة.",
     },
-    cancelled_by_committee: Told {
-        subject: "ألغت الهيئة تسجيلكم", what: "ألغت الهيئة تسجيلكم."
+    cancelled_by_committee: MailOpening {
+        subject: "ألغت الهيئة تسجيلكم",
+        what: "ألغت الهيئة تسجيلكم.",
     },
-    course_cancelled: Told {
+    course_cancelled: MailOpening {
         subject: "تم إلغاء دورتكم التكوينية",
         what: "تم إلغاء الدورة التكوينية، وأُلغي تسجيلكم تبعًا لذلك.",
     },
-    expired_undecided: Told {
+    expired_undecided: MailOpening {
         subject: "انتهت صلوحية طلب تسجيلكم",
         what: "انطلقت الدورة التكوينية، ولم تبتّ الهيئة في طلب تسجيلكم.",
     },
-    expired_waiting: Told {
+    expired_waiting: MailOpening {
         subject: "لم يشغر أي مقعد",
         what: "انطلقت الدورة التكوينية، ولم يشغر أي مقعد.",
     },
-    requests: Told {
+    requests: MailOpening {
         subject: "طلبات تسجيل في انتظار قراركم",
         what: "توجد طلبات تسجيل في هذه الدورة التكوينية تنتظر قراركم.",
     },
-    reminder: Told {
+    reminder: MailOpening {
         subject: "تذكير بدورتكم التكوينية",
         what: "تنعقد دورتكم التكوينية قريبًا. إن تعذّر عليكم الحضور، فالرجاء إلغاء تسجيلكم: قد ينتظر شخص آخر مقعدًا.",
     },
-    course_changed: Told {
+    course_changed: MailOpening {
         subject: "تغييرات في دورتكم التكوينية",
         what: "غيّرت الهيئة معلومات تخص دورتكم التكوينية. يبقى تسجيلكم مؤكدًا.",
     },
-    certificate_issued: Told {
+    certificate_issued: MailOpening {
         subject: "شهادتكم",
         what: "سلّمتكم الهيئة شهادة. يمكنكم تنزيلها وطباعتها، ومدّ من يريد التثبت منها بعنوانها. إن لم يكن اسمكم فيها صحيحًا، \
                فصحّحوه في حسابكم ثم اتصلوا بالهيئة.",
     },
-    certificate_revoked: Told {
+    certificate_revoked: MailOpening {
         subject: "تم سحب شهادتكم",
         what: "سحبت الهيئة شهادتكم. لم تعد صالحة، ويعلم بذلك كل من يتثبت منها.",
     },

@@ -15,7 +15,7 @@ use domain::{
 
 use super::{
     Part, Words,
-    language::{Texts, Told},
+    language::{MailOpening, Texts},
 };
 
 /// What a mail about a registration names, as it is when the mail is sent.
@@ -84,7 +84,7 @@ pub(super) fn registration_words(
     zone: &Zone,
 ) -> Words {
     let texts = Texts::of(&notice.language);
-    let Told { subject, what } = told(notice, texts);
+    let MailOpening { subject, what } = opening(notice, texts);
     let what = Part::Paragraph((*what).to_owned());
     let details = facts.map(|facts| details(notice, facts, texts, public_url, zone));
     (subject, [what].into_iter().chain(details.into_iter().flatten()).collect())
@@ -107,7 +107,7 @@ pub(super) fn requests_words(
     (texts.requests.subject, [what].into_iter().chain(details.into_iter().flatten()).collect())
 }
 
-const fn told<'a>(notice: &RegistrationNotice, texts: &'a Texts) -> &'a Told {
+const fn opening<'a>(notice: &RegistrationNotice, texts: &'a Texts) -> &'a MailOpening {
     match (notice.event, notice.state) {
         (RegistrationEvent::Registered, Confirmed) => &texts.confirmed,
         (RegistrationEvent::Registered, Pending) => &texts.received,

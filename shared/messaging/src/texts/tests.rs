@@ -9,7 +9,7 @@ use domain::{
 use proptest::prelude::*;
 
 use super::{
-    language::{ARABIC, FRENCH, Told},
+    language::{ARABIC, FRENCH, MailOpening},
     part::escaped,
     *,
 };
@@ -266,7 +266,7 @@ fn recovery_code_mail_counts_remaining_codes() {
     assert!(text(1).contains("Il vous en reste 1."));
 }
 
-type Field = fn(&Texts) -> &Told;
+type Field = fn(&Texts) -> &MailOpening;
 
 /// Each text of a registration: its field, and what the Arabic says, in English.
 const ARABIC_SAYS: [(Field, [&str; 2]); 13] = [

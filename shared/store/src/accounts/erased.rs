@@ -44,7 +44,7 @@ pub struct Erasure {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Erased {
+struct ErasedUser {
     card: User,
     due_at: Option<i64>,
     #[serde(default)]
@@ -84,7 +84,7 @@ impl Store {
 
     /// The erasure of the user `id`, if the account was erased and the next step is due at `now`.
     pub async fn erasure(&self, id: UserId, now: Instant) -> Result<Option<Erasure>, StoreError> {
-        let erased: Option<Erased> = self.get(&keys::user(id)).await?;
+        let erased: Option<ErasedUser> = self.get(&keys::user(id)).await?;
         Ok(erased.and_then(|erased| {
             let is_due = |due_at: &i64| Instant::from_unix_milliseconds(*due_at) <= now;
             let is_erased = erased.card.erased_at.is_some();

@@ -27,7 +27,7 @@ pub struct Window {
 }
 
 #[derive(Deserialize)]
-struct Stored {
+struct WindowItem {
     n: u64,
     exp: i64,
 }
@@ -62,7 +62,7 @@ impl Store {
         for _ in 0..MAX_ATTEMPTS {
             let update =
                 if opens { self.opening(key, length, now) } else { self.counting(key, now) };
-            if let Some(Stored { n, exp }) = self.update_item(update).await? {
+            if let Some(WindowItem { n, exp }) = self.update_item(update).await? {
                 return Ok(Window { count: n, ends: Instant::from_unix_milliseconds(exp) });
             }
             opens = !opens;

@@ -16,7 +16,7 @@ use crate::{
 const STEP_RETENTION: std::time::Duration = std::time::Duration::from_secs(3600);
 
 #[derive(serde::Deserialize)]
-struct Listed {
+struct ListedOtp {
     #[serde(rename = "listSk")]
     user: UserId,
 }
@@ -54,7 +54,7 @@ impl Store {
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<UserId>, StoreError> {
-        let page: Page<Listed> =
+        let page: Page<ListedOtp> =
             self.list(&keys::sealed_under(kid), position, limit, Order::Ascending).await?;
         Ok(page.map(|item| item.user))
     }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Part, Store, StoreError, Transaction,
-    courses::{Stored, course_put, course_update, sessions::StoredSessions},
+    courses::{CourseItem, course_put, course_update, sessions::StoredSessions},
     keys::{self, Key},
     registrations::seats::with_due,
     table::{Item, MAX_KEYS, read},
@@ -64,7 +64,7 @@ pub struct CourseTerms {
 #[derive(Deserialize)]
 struct StoredCourse {
     #[serde(flatten)]
-    course: Stored,
+    course: CourseItem,
     #[serde(rename = "questionsVersion", default)]
     questions_version: u64,
     #[serde(rename = "registrationVersion", default)]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitOutcome, Part, Store, StoreError,
-    courses::{Stored, course_update, words_due},
+    courses::{CourseItem, course_update, words_due},
     keys::{self, Key},
     retry::Retries,
     write::Write,
@@ -32,9 +32,9 @@ struct Entry {
 
 /// A course and the terms that it has entries for.
 #[derive(Deserialize)]
-struct Indexed {
+struct SearchableCourse {
     #[serde(flatten)]
-    course: Stored,
+    course: CourseItem,
     #[serde(rename = "foundBy", default)]
     terms: Vec<String>,
     #[serde(rename = "duePk")]
@@ -69,7 +69,7 @@ impl Store {
     pub async fn index_course(&self, id: CourseId) -> Result<(), StoreError> {
         let mut retries = Retries::new();
         loop {
-            let course: Option<Indexed> = self.get(&keys::course(id)).await?;
+            let course: Option<SearchableCourse> = self.get(&keys::course(id)).await?;
             let Some(course) = course.filter(|course| course.due.is_some()) else {
                 return Ok(());
             };
@@ -83,7 +83,11 @@ impl Store {
 
     /// Returns `false` if the course has changed since it was read. Before the last transaction the course stays due,
     /// and has all terms recorded that it may have entries for.
-    async fn write_changes(&self, course: &Indexed, wanted: &[String]) -> Result<bool, StoreError> {
+    async fn write_changes(
+        &self,
+        course: &SearchableCourse,
+        wanted: &[String],
+    ) -> Result<bool, StoreError> {
         let mut changes = course.changes(wanted).into_iter().peekable();
         loop {
             let mut tx = self.transaction();
@@ -106,7 +110,11 @@ impl Store {
     }
 
     /// Counts the entries of each term.
-    async fn count_changes(&self, course: &Indexed, wanted: &[String]) -> Result<(), StoreError> {
+    async fn count_changes(
+        &self,
+        course: &SearchableCourse,
+        wanted: &[String],
+    ) -> Result<(), StoreError> {
         let added = course.added(wanted).map(|term| (term, 1));
         let removed = course.removed(wanted).map(|term| (term, -1));
         let count = |(term, by): (&String, i64)| {
@@ -122,7 +130,7 @@ impl Store {
     }
 }
 
-impl Indexed {
+impl SearchableCourse {
     /// Each entry holds all terms, so any added or removed term changes every entry. An earlier attempt may have ended
     /// between two transactions, so all are written.
     fn changes(&self, wanted: &[String]) -> Vec<Change> {

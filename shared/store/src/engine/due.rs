@@ -36,7 +36,7 @@ pub struct Due {
 
 /// A series of failures of one piece of work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Failed {
+struct FailureSeries {
     since: Instant,
     /// When it is retried, in Unix milliseconds.
     until: i64,
@@ -59,13 +59,13 @@ pub struct DeadLetter {
 
 #[derive(Deserialize)]
 struct FailedItem {
-    failed: Failed,
+    failed: FailureSeries,
 }
 
 /// Without `failed` it was put back in the meantime.
 #[derive(Deserialize)]
 struct DeadLetterItem {
-    failed: Option<Failed>,
+    failed: Option<FailureSeries>,
 }
 
 impl Store {
@@ -142,8 +142,12 @@ impl Store {
             }
             return Ok(());
         }
-        let failed =
-            Failed { since: now, until: later, from: due.due_pk.clone(), cause: cause.to_owned() };
+        let failed = FailureSeries {
+            since: now,
+            until: later,
+            from: due.due_pk.clone(),
+            cause: cause.to_owned(),
+        };
         let first = self
             .due_update(due, "dueAt = :at")
             .expression("SET dueAt = :later, failed = :failed")
@@ -163,7 +167,7 @@ impl Store {
         for due in self.due(DueList::Dead, now, limit).await? {
             let item: Option<DeadLetterItem> = self.get(&due.key()).await?;
             if let Some(failed) = item.and_then(|item| item.failed) {
-                let Failed { since, cause, from, .. } = failed;
+                let FailureSeries { since, cause, from, .. } = failed;
                 dead.push(DeadLetter { pk: due.pk.clone(), since, cause, due, from });
             }
         }

@@ -10,7 +10,7 @@ use crate::{Outbound, Store, StoreError, keys, write::Write};
 
 /// What is known under an id of the carrier.
 #[derive(Deserialize)]
-struct Known {
+struct ReceiptItem {
     #[serde(rename = "messagePk", default)]
     message: Option<String>,
     #[serde(default)]
@@ -30,7 +30,7 @@ impl Store {
             .expression("SET messagePk = if_not_exists(messagePk, :pk), #ttl = :ttl")
             .expiring(now.after(RECEIPT_RETENTION))
             .text(":pk", &what.key().pk);
-        if let Some(known) = self.update_item::<Known>(update).await? {
+        if let Some(known) = self.update_item::<ReceiptItem>(update).await? {
             self.end_delivery(known, now).await?;
         }
         Ok(())
@@ -48,14 +48,14 @@ impl Store {
             .expression("SET receipt = if_not_exists(receipt, :receipt), #ttl = :ttl")
             .expiring(now.after(RECEIPT_RETENTION))
             .value(":receipt", receipt);
-        if let Some(known) = self.update_item::<Known>(put).await? {
+        if let Some(known) = self.update_item::<ReceiptItem>(put).await? {
             self.end_delivery(known, now).await?;
         }
         Ok(())
     }
 
     /// Ends the message of `known` as its receipt says, once.
-    async fn end_delivery(&self, known: Known, now: Instant) -> Result<(), StoreError> {
+    async fn end_delivery(&self, known: ReceiptItem, now: Instant) -> Result<(), StoreError> {
         let what = known.message.as_deref().and_then(Outbound::of);
         let Some((what, Receipt { status, reason })) = what.zip(known.receipt) else {
             return Ok(());

@@ -31,14 +31,14 @@ pub enum RegistrationOrder {
 
 /// A person on a waiting list.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Waiting {
+pub struct WaitingPerson {
     /// The person.
     #[serde(rename = "userID")]
     pub user_id: UserId,
     sk: String,
 }
 
-impl Waiting {
+impl WaitingPerson {
     /// The number of the registration that has this place.
     pub fn number(&self) -> Option<u64> {
         self.sk.strip_prefix(WAITING)?.parse().ok()
@@ -138,7 +138,7 @@ impl Store {
         course: CourseId,
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<Waiting>, StoreError> {
+    ) -> Result<Page<WaitingPerson>, StoreError> {
         let pk = keys::seats(course).pk;
         let request = self
             .reads

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     Part, Store, StoreError, Transaction,
-    courses::Stored,
+    courses::CourseItem,
     keys::{self, DueList, Key},
     meter::request_id,
     table::{MAX_KEYS, read},
@@ -16,7 +16,7 @@ use crate::{
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Registered {
+pub(super) struct ActiveCourses {
     /// A set in the store, so that adding and removing can be repeated.
     pub(super) courses: Vec<CourseId>,
     #[serde(rename = "duePk")]
@@ -42,7 +42,7 @@ impl Store {
         max: u64,
         now: Instant,
     ) -> Result<u64, StoreError> {
-        let registered: Option<Registered> = self.get(&keys::registered(user)).await?;
+        let registered: Option<ActiveCourses> = self.get(&keys::registered(user)).await?;
         let courses = registered.unwrap_or_default().courses;
         if (courses.len() as u64) < max {
             return Ok(courses.len() as u64);
@@ -51,7 +51,7 @@ impl Store {
         for ids in courses.chunks(MAX_KEYS) {
             let keys: Vec<Key> = ids.iter().map(|id| keys::course(*id)).collect();
             for (id, item) in ids.iter().zip(self.get_all(&keys).await?) {
-                let course: Option<Stored> = read(item)?;
+                let course: Option<CourseItem> = read(item)?;
                 if course.is_none_or(|course| course.card.has_ended(now)) {
                     over.push(*id);
                 }
@@ -66,9 +66,9 @@ impl Store {
 
     /// Where `user` may be promoted because their account is active again; `None` if that was done.
     pub async fn reactivation(&self, user: UserId) -> Result<Option<Reactivation>, StoreError> {
-        let registered: Option<Registered> = self.get(&keys::registered(user)).await?;
+        let registered: Option<ActiveCourses> = self.get(&keys::registered(user)).await?;
         let registered = registered.filter(|one| one.due_pk.is_some());
-        Ok(registered.map(|Registered { reactivation: number, courses, .. }| Reactivation {
+        Ok(registered.map(|ActiveCourses { reactivation: number, courses, .. }| Reactivation {
             user,
             number,
             courses,
