@@ -94,12 +94,12 @@ impl Dispatcher {
             let sweep =
                 |list, rate| sender.sweep(&self, rate, move || due.waiting(list, FETCH_SIZE));
             let is_over = Notify::new();
-            let in_turn = async {
+            let at_rate = async {
                 let texts = sweep(DueList::Single, Some(&sender.rate));
                 tokio::join!(texts, sweep(DueList::Mails, Some(rate)));
                 is_over.notify_one();
             };
-            // A code does not wait behind what is sent at a rate, also one that is refused in the meantime.
+            // Codes are swept every second meanwhile, so that none, also no retry, waits for what is sent at a rate.
             let at_once = async {
                 loop {
                     sweep(DueList::Outbox, None).await;
@@ -108,7 +108,7 @@ impl Dispatcher {
                     }
                 }
             };
-            tokio::join!(at_once, in_turn);
+            tokio::join!(at_once, at_rate);
             return Ok(BatchResponse::default());
         };
         let this = &self;

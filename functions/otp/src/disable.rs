@@ -32,9 +32,11 @@ pub(crate) async fn disable(
     let (store, hasher, password) = (&otp.store, &otp.hasher, request.password.as_ref());
     let attempt = attempts::verify_owner(store, hasher, &person, password, &client, now).await?;
     let SignedIn { user, session, .. } = person;
-    otp.require_long_password(&user, password)?;
     let id = user.user_id;
-    let verified = otp.verify_code(id, session.sid, &request.code, &client, now);
+    let verified = async {
+        otp.require_long_password(&user, password)?;
+        otp.verify_code(id, session.sid, &request.code, &client, now).await
+    };
     let ((_, proof), attempt) = attempt.end_with(verified).await?;
     let deleted = otp.delete_secret(user, session, &proof, now);
     let counters = attempts::of_change("otpDisabled", id);

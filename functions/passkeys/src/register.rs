@@ -16,7 +16,7 @@ use domain::{
 use identity::{passkeys::Ceremony, random};
 use serde::Serialize;
 use serde_json::Value;
-use store::{Part, Transaction};
+use store::{CommitOutcome, Part, Transaction};
 
 use crate::{PasskeyResponse, Passkeys, Recent, credential};
 
@@ -149,6 +149,7 @@ impl Passkeys {
     ) -> Result<(), ApiError> {
         let mut tx = self.store.transaction();
         tx.use_challenge(session, challenge);
+        let mut counted = None;
         let credential = &refused.credential.credential_id;
         let owner = self.store.passkey_owner(credential).await?;
         if let Some(owner) = owner.filter(|owner| owner.user_id != refused.user_id) {
@@ -156,9 +157,9 @@ impl Passkeys {
             let counters = attempts::of_passkey(client).unless_known;
             let _ = self.store.reserve(&counters, now).await?;
             let counters = attempts::of_change("passkeyRegistrationRefused", owner.user_id);
-            let may_notify = self.store.reserve_if_free(&counters, now).await?.is_some();
+            counted = self.store.reserve_if_free(&counters, now).await?;
             let owner = self.store.user(owner.user_id).await?;
-            if let Some(owner) = owner.filter(|_| may_notify) {
+            if let Some(owner) = owner.filter(|_| counted.is_some()) {
                 tx.send(&self.outbox.notify(
                     &owner,
                     AccountEvent::PasskeyRegistrationRefused,
@@ -167,7 +168,11 @@ impl Passkeys {
             }
         }
         // When the challenge was used in the meantime, the owner was notified then.
-        let _ = tx.commit().await?;
+        if tx.commit().await? != CommitOutcome::Committed
+            && let Some(counted) = counted
+        {
+            let _ = self.store.release(counted).await;
+        }
         Ok(())
     }
 }

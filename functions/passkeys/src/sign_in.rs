@@ -22,7 +22,7 @@ use identity::{
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::Value;
-use store::{Part, PasskeyOwner, StoreError};
+use store::{CommitOutcome, Part, PasskeyOwner, StoreError};
 
 use crate::{Passkeys, credential};
 
@@ -191,11 +191,16 @@ impl Passkeys {
         };
         // The notifications are counted, so that the holder of a copy cannot flood the mailbox. The sign-in fails in any case.
         let counters = attempts::of_change("passkeyRefused", user.user_id);
-        if stored.is_of(&user) && self.store.reserve_if_free(&counters, now).await?.is_some() {
+        if stored.is_of(&user)
+            && let Some(counted) = self.store.reserve_if_free(&counters, now).await?
+        {
             let mut tx = self.store.transaction();
             tx.use_challenge(id, challenge);
             tx.send(&self.outbox.notify(&user, AccountEvent::PasskeyRefused, now)?);
-            let _ = tx.commit().await?;
+            // When the challenge was used in the meantime, the owner was notified then.
+            if tx.commit().await? != CommitOutcome::Committed {
+                let _ = self.store.release(counted).await;
+            }
         }
         Ok(())
     }

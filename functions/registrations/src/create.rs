@@ -172,11 +172,11 @@ impl Registrations {
         if own.is_some_and(|own| own.card.state == RegistrationState::Rejected) {
             return Err(ErrorCode::RegistrationRejected.into());
         }
-        let is_last = match own {
+        let is_at_limit = match own {
             Some(own) => own.details.times >= MAX_TIMES,
             None => standing.seats.registered >= MAX_REGISTRATIONS,
         };
-        if is_last {
+        if is_at_limit {
             return Err(ErrorCode::RegistrationsLimit.into());
         }
         if standing.active >= self.max_active {

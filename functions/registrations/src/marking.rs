@@ -68,8 +68,8 @@ fn scan(
     fields: &mut Fields,
     status: Result<Option<AttendanceStatus>, InvalidField>,
 ) -> Result<Content, InvalidField> {
-    let text = present(fields, "ticket", ticket);
-    let at = present(fields, "at", common::text);
+    let text = needed(fields, "ticket", ticket);
+    let at = needed(fields, "at", common::text);
     for field in ["version", "minutes", "note"] {
         if fields.raw(field)?.is_some_and(|value| !value.is_null()) {
             fields.reject(field, ErrorCode::FieldValue);
@@ -86,7 +86,7 @@ fn hand(
     fields: &mut Fields,
     status: Result<Option<AttendanceStatus>, InvalidField>,
 ) -> Result<Content, InvalidField> {
-    let version = present(fields, "version", integer(0..=u64::MAX));
+    let version = needed(fields, "version", integer(0..=u64::MAX));
     let minutes = fields.nullable("minutes", integer(1..=MAX_MINUTES));
     let note = fields.nullable("note", text::<Line<200>>);
     if matches!(minutes, Ok(Some(_))) && status != Ok(Some(AttendanceStatus::Present)) {
@@ -97,7 +97,7 @@ fn hand(
 }
 
 /// Reads a field that must be there, but is not required of every mark.
-fn present<T>(
+fn needed<T>(
     fields: &mut Fields,
     name: &str,
     read: impl FnOnce(Value) -> Result<T, InvalidValue>,
@@ -297,7 +297,8 @@ impl<'a> Call<'a> {
             let is_first = |(_, one): &(usize, MarkedView)| {
                 one.result == MarkResult::Marked && !has_marks(&one.session_id)
             };
-            // The person has registered since, and this is the first mark of the session: all is to be decided again.
+            // The person has registered since, and this is the first mark of the session. The client sends all again after a
+            // 409; marks of others may be stored by then, and are the same the second time.
             if results.iter().any(is_first) {
                 return Err(ApiError::from(ErrorCode::Conflict));
             }

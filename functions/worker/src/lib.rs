@@ -128,11 +128,9 @@ impl Worker {
             (DueList::Courses, "SEATS") => self.process_seats(CourseId::or_none(id)).await,
             (DueList::Courses, "ANNOUNCEMENTS") => self.announce(CourseId::or_none(id)).await,
             (DueList::Courses, "CERTIFICATE") => self.forget_certificate(id).await,
-            (DueList::Courses, "REGISTERED") => {
-                self.promote_where_waiting(UserId::or_none(id)).await
-            }
+            (DueList::Courses, "REGISTERED") => self.wake_where_waiting(UserId::or_none(id)).await,
             (DueList::Courses, "COMMITTEE") => {
-                self.promote_in_committee(CommitteeId::or_none(id)).await
+                self.wake_in_committee(CommitteeId::or_none(id)).await
             }
             (DueList::Files, "FILE") => self.settle_file(FileId::or_none(id)).await,
             // Of a newer version of this function.

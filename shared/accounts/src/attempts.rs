@@ -46,8 +46,9 @@ impl CodeAttempt {
 pub struct AttemptCounters {
     /// Count always.
     pub common: Vec<Counter>,
-    /// Do not count where account and network know each other: the account signed in from the network within 180 days.
-    /// So strangers lock out neither its owner at home nor the colleagues behind one address.
+    /// Count, too, but do not refuse an account that signed in from the network within 180 days: when one is full, its
+    /// attempt counts in `common` alone. So strangers lock out neither its owner at home nor the colleagues behind one
+    /// address.
     pub unless_known: Vec<Counter>,
 }
 
@@ -96,15 +97,15 @@ pub fn of_recovery(user: UserId, challenge: &str, client: &Client) -> AttemptCou
     AttemptCounters { common, ..Default::default() }
 }
 
-/// Whether `user` signed in from the network of `client` within 180 days; `false` if that cannot be read.
+/// Whether `user` signed in from the network of `client` within 180 days.
 pub async fn has_signed_in_from(
     store: &Store,
     user: UserId,
     client: &Client,
     now: Instant,
-) -> bool {
-    let read = store.user_with_devices(user).await;
-    read.is_ok_and(|(_, devices)| devices.include_network(client.ip, now))
+) -> Result<bool, StoreError> {
+    let (_, devices) = store.user_with_devices(user).await?;
+    Ok(devices.include_network(client.ip, now))
 }
 
 /// Why an attempt has failed. An [`ApiError`], and what converts into one, is [`Failed::Error`].
@@ -158,7 +159,7 @@ impl<'a> Attempt<'a> {
         let reserved = match store.reserve(&all, now).await {
             Err(StoreError::Full { .. })
                 if !counters.unless_known.is_empty()
-                    && has_signed_in_from(store, user, client, now).await =>
+                    && has_signed_in_from(store, user, client, now).await? =>
             {
                 store.reserve(&counters.common, now).await?
             }

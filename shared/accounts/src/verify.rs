@@ -54,7 +54,7 @@ impl Codes {
     ) -> Result<Option<(Code, Attempt<'a>)>, ApiError> {
         let of_account = Counter::of(limits::DIGITS, account);
         let per_network = attempts::per_network(limits::DIGITS_NETWORK, client, str::to_owned);
-        let (code, counted, of_network) = tokio::join!(
+        let (code, account_count, of_network) = tokio::join!(
             self.store.count_attempt(id, &client.network, now),
             self.store.count_one(&of_account, now),
             self.store.reserve(&per_network, now)
@@ -64,20 +64,27 @@ impl Codes {
             error = Some(failure.into());
             None
         });
-        match counted {
-            Ok((counted, count)) => (reserved, is_full) = (counted, count > of_account.max),
+        match account_count {
+            Ok((reservation, count)) => (reserved, is_full) = (reservation, count > of_account.max),
             Err(failure) => error = Some(failure.into()),
         }
         let user = code.as_ref().map_or(UserId::NONE, |code| code.user_id);
         match of_network {
-            Ok(counted) => reserved = reserved.and(counted),
-            Err(StoreError::Full { .. })
-                if attempts::has_signed_in_from(&self.store, user, client, now).await => {}
+            Ok(reservation) => reserved = reserved.and(reservation),
+            Err(full @ StoreError::Full { .. }) => {
+                let is_known = attempts::has_signed_in_from(&self.store, user, client, now).await;
+                let failure = match is_known {
+                    Ok(true) => None,
+                    Ok(false) => Some(full),
+                    Err(failure) => Some(failure),
+                };
+                error = error.or(failure.map(ApiError::from));
+            }
             Err(failure) => error = Some(failure.into()),
         }
-        let counted = code.clone().map(|code| CodeAttempt { id, code });
-        let attempt =
-            Attempt { reserved, code: counted, ..Attempt::uncounted(&self.store, client, now) };
+        let code_attempt = code.clone().map(|code| CodeAttempt { id, code });
+        let uncounted = Attempt::uncounted(&self.store, client, now);
+        let attempt = Attempt { reserved, code: code_attempt, ..uncounted };
         if let Some(error) = error {
             // A blocked network does not use up the attempts of the others.
             return attempt.end(Err(Failed::Error(error))).await;

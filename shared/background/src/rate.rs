@@ -79,8 +79,8 @@ impl Rate {
                     return reserved.pop_front();
                 }
                 // Other processes have reserved the next ones and will reserve the following ones as well.
-                Ok(SendTimes::NoneBefore(free)) => {
-                    let wait = free.since(now) + pause.mul_f64(random_fraction());
+                Ok(SendTimes::AskAgainAt(at)) => {
+                    let wait = at.since(now) + pause.mul_f64(random_fraction());
                     sleep(wait.min(ends - Monotonic::now())).await;
                     pause = RATE_PAUSE;
                 }
@@ -123,8 +123,8 @@ impl Rate {
         }
         match self.store.reserve_send_times(self.rate, 1, max_wait, now).await? {
             SendTimes::Reserved(times) => Ok(times.first().copied()),
-            SendTimes::NoneBefore(free) => {
-                let next = free.after(max_wait).unix_milliseconds();
+            SendTimes::AskAgainAt(at) => {
+                let next = at.after(max_wait).unix_milliseconds();
                 self.next.store(next, Ordering::Relaxed);
                 Ok(None)
             }

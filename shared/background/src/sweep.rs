@@ -60,12 +60,11 @@ impl MessageSender {
                     return;
                 }
             }
-            if let Some(due) = self.keep_from_sweeps(&due).await
-                && let Err(failure) = {
-                    let work = function.deliver(what, &mut reserved);
-                    perform(&due.pk, &due.request_id, work).await
-                }
-            {
+            let Some(due) = self.keep_from_sweeps(&due).await else {
+                continue;
+            };
+            let work = function.deliver(what, &mut reserved);
+            if let Err(failure) = perform(&due.pk, &due.request_id, work).await {
                 self.postpone(&due, &failure).await;
             }
         }

@@ -22,7 +22,7 @@ async fn send_time(
 ) -> Option<Instant> {
     match store.reserve_send_times(texts(per_second), 1, max_wait, now).await.unwrap() {
         SendTimes::Reserved(starts) => Some(starts[0]),
-        SendTimes::NoneBefore(_) => None,
+        SendTimes::AskAgainAt(_) => None,
     }
 }
 
@@ -121,7 +121,7 @@ async fn send_times_reserved_with_one_write_follow_one_another() {
     );
     assert_eq!(
         reserve(3, PATIENCE).await.unwrap(),
-        SendTimes::NoneBefore(at(130)),
+        SendTimes::AskAgainAt(at(130)),
         "500 ms before the next one, at 630 ms"
     );
     assert_eq!(

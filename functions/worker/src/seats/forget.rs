@@ -21,13 +21,13 @@ impl Worker {
         let Retention { answers, cards } = self.0.retention;
         let Course { terms, seats, now, ends } = course;
         let (summary, now) = (&terms.course.summary, *now);
-        let first = Retention::begin(summary);
-        let begin = |card: &RegistrationCard| first.max(card.created_at);
+        let course_begin = Retention::begin(summary);
+        let begin = |card: &RegistrationCard| course_begin.max(card.created_at);
         let (store, id) = (&self.0.store, summary.course_id);
         let order = RegistrationOrder::Number;
-        let begun = seats.cleanup.clone();
-        let mut next = begun.as_ref().and_then(|cleanup| cleanup.next);
-        let mut position = begun.map(|cleanup| cleanup.after);
+        let earlier = seats.cleanup.clone();
+        let mut next = earlier.as_ref().and_then(|cleanup| cleanup.next);
+        let mut position = earlier.map(|cleanup| cleanup.after);
         loop {
             let states = &RegistrationState::ALL;
             let page = store.registrations(id, states, &order, position.as_deref(), PAGE).await?;

@@ -1,4 +1,4 @@
-//! People on the waiting list get free seats. Nothing else promotes, so that their order is kept.
+//! People on the waiting list get free seats, in their order. Only an approval with an added seat also promotes.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ impl Worker {
     }
 
     /// Makes the seats of all courses that the user `id` waits for due: their account is active again.
-    pub(crate) async fn promote_where_waiting(&self, id: UserId) -> Result<(), Error> {
+    pub(crate) async fn wake_where_waiting(&self, id: UserId) -> Result<(), Error> {
         let store = &self.0.store;
         let Some(reactivation) = store.reactivation(id).await? else {
             return Ok(());
@@ -83,7 +83,7 @@ impl Worker {
     }
 
     /// Makes the seats of a page of the published courses of the committee `id`, which is active again, due.
-    pub(crate) async fn promote_in_committee(&self, id: CommitteeId) -> Result<(), Error> {
+    pub(crate) async fn wake_in_committee(&self, id: CommitteeId) -> Result<(), Error> {
         let Services { store, clock, .. } = &*self.0;
         let Some(reopening) = store.reopening(id).await? else {
             return Ok(());

@@ -91,19 +91,19 @@ impl Store {
         now: Instant,
     ) -> Result<Reservation, StoreError> {
         let counted = join_all(counters.iter().map(|counter| self.counted(counter, now))).await;
-        let (mut reservation, mut failed) = (Reservation::default(), None);
-        for counted in counted {
+        let (mut reservation, mut full, mut failed) = (Reservation::default(), None, None);
+        for (counter, counted) in counters.iter().zip(counted) {
             match counted {
-                Ok(taken) => reservation.0.push(taken),
+                Ok((key, window)) => {
+                    if window.count > counter.max {
+                        full = full.max(Some((window.ends.since(now), counter.name)));
+                    }
+                    reservation.0.push((key, window));
+                }
                 Err(error) => failed = Some(error),
             }
         }
-        let windows = reservation.0.iter().map(|(_, window)| window).zip(counters);
-        let full = windows
-            .filter(|(window, counter)| window.count > counter.max)
-            .map(|(window, counter)| (window.ends.since(now), counter.name))
-            .max()
-            .map(|(wait, name)| StoreError::Full { name, wait });
+        let full = full.map(|(wait, name)| StoreError::Full { name, wait });
         let Some(error) = failed.or(full) else {
             return Ok(reservation);
         };
@@ -147,8 +147,8 @@ impl Store {
         Ok((key, window))
     }
 
-    /// Subtracts the counts of `reservation`, after a success; those whose windows have ended are gone already. After
-    /// an error they remain until their windows end.
+    /// Subtracts the counts of `reservation`; those whose windows have ended are gone already. After an error they
+    /// remain until their windows end.
     pub async fn release(&self, reservation: Reservation) -> Result<(), StoreError> {
         let decrements =
             reservation.0.iter().map(|(key, window)| self.apply(self.decrement(key, *window)));

@@ -198,7 +198,7 @@ impl Transaction {
         self.update(Part::User, update);
         self.update_admins(before, after);
         if after.is_active && !before.is_active {
-            self.promote_where_waiting(before.user_id);
+            self.wake_where_waiting(before.user_id);
         }
     }
 

@@ -8,7 +8,7 @@ use aws_sdk_dynamodb::{
     operation::RequestId,
 };
 
-/// A request to the tables failed. The texts are for logs, not for clients.
+/// A request to the tables failed, or a counter is full. The texts are for logs, not for clients.
 #[derive(Debug)]
 pub enum StoreError {
     /// DynamoDB throttled the request, because of a limit of a table or of the account; nothing was written.
@@ -17,7 +17,7 @@ pub enum StoreError {
     HotKey,
     /// Another transaction held or changed an item of this request; nothing was written.
     TransactionConflict,
-    /// A counter has reached its limit; nothing stays counted.
+    /// A counter has reached its limit. What was counted is released, unless that fails.
     Full {
         /// What it counts.
         name: &'static str,

@@ -25,7 +25,11 @@ impl Store {
             let (transaction, result) = attempt().await?;
             match transaction.commit().await? {
                 CommitOutcome::Committed => return Ok(result),
-                CommitOutcome::ConditionFailed(part) => on_failed(part).map_or(Ok(()), Err)?,
+                CommitOutcome::ConditionFailed(part) => {
+                    if let Some(error) = on_failed(part) {
+                        return Err(error);
+                    }
+                }
             }
             retries.pause(StoreError::TransactionConflict).await?;
         }

@@ -46,7 +46,7 @@ pub enum SendTimes {
     /// These are reserved.
     Reserved(Vec<Instant>),
     /// All within the longest wait are reserved. A call at this time or later may find one.
-    NoneBefore(Instant),
+    AskAgainAt(Instant),
 }
 
 #[derive(Deserialize, Default)]
@@ -100,12 +100,12 @@ impl Store {
                 UpdateOutcome::ConditionFailed(current) => {
                     let Next { next_at } = from_item(current)?;
                     if next_at > latest && next_at <= too_far {
-                        return Ok(SendTimes::NoneBefore(rounded_up(next_at).before(max_wait)));
+                        return Ok(SendTimes::AskAgainAt(rounded_up(next_at).before(max_wait)));
                     }
                 }
             }
         }
-        Ok(SendTimes::NoneBefore(now))
+        Ok(SendTimes::AskAgainAt(now))
     }
 }
 

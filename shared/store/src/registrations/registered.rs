@@ -87,8 +87,8 @@ impl Store {
 }
 
 impl Transaction {
-    /// Makes the worker promote `user` where they wait and a seat is free.
-    pub(crate) fn promote_where_waiting(&mut self, user: UserId) {
+    /// Makes the seats of all courses that `user` waits for due.
+    pub(crate) fn wake_where_waiting(&mut self, user: UserId) {
         // Due before any other work.
         let update = Write::at(&keys::registered(user))
             .expression(
