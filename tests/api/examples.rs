@@ -134,9 +134,14 @@ impl Answers {
             Some(since) if since < MONTH => {
                 NOW.parse::<Instant>().unwrap().before(HELD).after(since).to_string()
             }
-            _ => text,
+            // The name of an exported file has the day.
+            _ => text.replace(&day(&self.begun.to_string()), &day(NOW)),
         }
     }
+}
+
+fn day(time: &str) -> String {
+    time.chars().take(10).collect()
 }
 
 /// The time `text`. Forms of S3 have another form of times, which is signed.

@@ -4,7 +4,7 @@ use cloud::faults::{Fault, Mode, Service};
 use common::Edge;
 use dev::{delivery::Consumers, edge};
 use identity::NamedKey;
-use runtime::{Key, Startup};
+use runtime::{Clock, Key, Startup};
 use store::Setup;
 use tests::World;
 
@@ -35,6 +35,8 @@ async fn start(world: &World, missing: &str) -> Result<Edge, String> {
 #[tokio::test]
 async fn keys_are_read_from_the_functions_own_path() {
     let world = World::new().await;
+    // A function has the time of the system.
+    world.clock().step_back(world.clock().now().since(Clock::default().now()));
     let edge = start(&world, "").await.unwrap();
     let member = world.member().await;
     let mut request = http::Request::get("/api/v1/auth/check").body(bytes::Bytes::new()).unwrap();

@@ -68,21 +68,23 @@ impl World {
         Self::with(&[]).await
     }
 
-    /// Like [`World::new`], with other `settings`.
+    /// Like [`World::new`], with other `settings`. It is eight in the morning (UTC), so that no test depends on the hour in
+    /// which it runs.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let cloud = Cloud::in_memory(folder.path()).await.expect("a cloud in memory starts");
-        Self::of(cloud, folder, settings).await
+        Self::of(cloud, folder, morning(), settings).await
     }
 
-    /// Like [`World::with`], with the tables in a file: in memory, every write reads the whole stream.
+    /// Like [`World::with`], with the tables in a file: in memory, every write reads the whole stream. With the time of the
+    /// system, which other processes have, too.
     pub async fn in_folder(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let cloud = Cloud::in_folder(folder.path()).await.expect("a cloud in a folder starts");
-        Self::of(cloud, folder, settings).await
+        Self::of(cloud, folder, Clock::default(), settings).await
     }
 
-    async fn of(cloud: Cloud, folder: TempDir, settings: &[(&str, &str)]) -> Self {
+    async fn of(cloud: Cloud, folder: TempDir, clock: Clock, settings: &[(&str, &str)]) -> Self {
         conditions::start();
         let mut all = LocalSettings::default();
         all.with_new_keys()
@@ -94,7 +96,7 @@ impl World {
         for (name, value) in settings {
             all.set(name, *value);
         }
-        let setup = own_setup(&all, Clock::default());
+        let setup = own_setup(&all, clock);
         cloud.set_clock(setup.clock.clone());
         home::bootstrap(&setup, "admin@example.org", &PASSWORD.into())
             .await
@@ -255,6 +257,13 @@ fn store_with_more_time(settings: &LocalSettings) -> Result<Store, ConfigError> 
 }
 
 /// The setup of `settings`, with a [`store_with_more_time`].
+fn morning() -> Clock {
+    let clock = Clock::default();
+    let now = clock.now();
+    clock.advance(now.end_of_day().since(now) + Duration::from_hours(8));
+    clock
+}
+
 fn own_setup(settings: &LocalSettings, clock: Clock) -> Setup {
     let setup = settings.setup(clock).expect("the settings are valid");
     Setup { store: store_with_more_time(settings).expect("the settings are valid"), ..setup }
