@@ -17,8 +17,8 @@ use crate::{
 const MAX_ERRORS: usize = 100;
 
 /// An error response. `?` converts an [`ErrorCode`], which the client sees, and any other error, which is logged once
-/// while the client sees 500 or 503 without detail; [`StoreError::Full`] is a 429 and not logged. `ApiError` does not implement [`Error`], so `?` cannot mistake
-/// one for the other.
+/// while the client sees 500 or 503 without detail; [`StoreError::Full`] is a 429 and not logged. `ApiError` does not
+/// implement [`Error`], so `?` cannot mistake one for the other.
 #[derive(Debug)]
 pub struct ApiError {
     code: ErrorCode,

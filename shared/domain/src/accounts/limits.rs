@@ -24,7 +24,7 @@ const fn limit(name: &'static str, max: u64, window: Duration) -> Limit {
 
 /// Wrong passwords, at sign-in and wherever the current password is required, per account and network.
 pub const PASSWORD_ACCOUNT_NETWORK: Limit = limit("password-account-network", 10, QUARTER_HOUR);
-/// The same, in a day: the only ceiling of networks that know the account, for which the next two do not count.
+/// The same, in a day. The next two refuse no account that signed in from the network within 180 days; these two do.
 pub const PASSWORD_ACCOUNT_NETWORK_DAY: Limit = limit("password-account-network-day", 100, DAY);
 /// Wrong passwords per account.
 pub const PASSWORD: Limit = limit("password-account", 100, QUARTER_HOUR);
@@ -66,8 +66,8 @@ pub const CERTIFICATES: Limit = limit("certificate-network", 30, HOUR);
 pub const CODES_QUARTER_HOUR: Limit = limit("MessagesPerQuarterHour", 3, QUARTER_HOUR);
 /// The same, in a day.
 pub const CODES: Limit = limit("MessagesPerDay", 10, DAY);
-/// Codes of all kinds per account that were requested in networks that know it: otherwise somebody who signs in from
-/// many could flood the mailbox. Their keys differ from those of the former limit, whose metric is theirs, too.
+/// Codes of all kinds per account that were requested from networks from which it signed in: otherwise somebody who signs
+/// in from many could cause any number of mails. Their keys differ from those of the former limit, whose metric is theirs, too.
 pub const CODES_KNOWN: Limit = limit("MessagesPerDay", 30, DAY);
 /// Codes of one kind per account; the interval is a setting.
 pub const CODES_INTERVAL: Limit = limit("MessagesPerInterval", 1, QUARTER_HOUR);
@@ -92,17 +92,17 @@ pub const TEXTS_NETWORK: Limit = limit("TextsPerNetwork", 20, HOUR);
 pub const TEXTS_IN_ALL: Limit = limit("TextsInAll", 2000, DAY);
 /// Text messages of one sender to one number, when they are sent.
 pub const TEXTS_TO_RECIPIENT: Limit = limit("TextsPerRecipient", 20, DAY);
-/// Mails with the code and the links of a new account, per address. Otherwise somebody could flood it by registering
-/// and erasing accounts.
+/// Mails with the code and the links of a new account, per address. Otherwise registering and erasing an account again and
+/// again would send any number of them.
 pub const WELCOMES: Limit = limit("WelcomesPerAddress", 3, DAY);
-/// Notifications of new devices per mailbox and device series of the account. Whoever knows the password can invent
-/// devices; no other notification is held back for them.
+/// Notifications of new devices per mailbox and device series of the account. A person who knows the password can
+/// sign in as any number of devices; no other notification is held back for them.
 pub const NEW_DEVICES: Limit = limit("NewDevicesPerDay", 10, DAY);
 /// Changes of one kind that an account's owner is notified of, per account. So notifications need no limit, with which
 /// an attacker could hide the last change behind others.
 pub const CHANGES: Limit = limit("account-changes", 10, HOUR);
-/// Notifications of one kind to a mailbox that nobody has verified, and that may belong to someone else. What was set
-/// before its first verification does not outlive it.
+/// Notifications of one kind to a mailbox that nobody has verified, and that may belong to someone else. Its first
+/// verification removes what was set before.
 pub const NOTIFICATIONS_UNVERIFIED: Limit = limit("NotificationsToUnverified", 10, DAY);
 /// Mails about what a person did with their registrations for courses, per account. The state of a registration counts,
 /// not the mail. What others do is never held back: the next limit bounds it.
