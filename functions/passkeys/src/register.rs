@@ -16,7 +16,7 @@ use domain::{
 use identity::{passkeys::Ceremony, random};
 use serde::Serialize;
 use serde_json::Value;
-use store::{CommitOutcome, Part, Transaction};
+use store::{CommitOutcome, Part, Reservation, Transaction};
 
 use crate::{PasskeyResponse, Passkeys, Recent, credential};
 
@@ -157,7 +157,7 @@ impl Passkeys {
             let counters = attempts::of_passkey(client).unless_known;
             let _ = self.store.reserve(&counters, now).await?;
             let counters = attempts::of_change("passkeyRegistrationRefused", owner.user_id);
-            counted = self.store.reserve_if_free(&counters, now).await?;
+            counted = Reservation::unless_full(self.store.reserve(&counters, now).await)?;
             let owner = self.store.user(owner.user_id).await?;
             if let Some(owner) = owner.filter(|_| counted.is_some()) {
                 tx.send(&self.outbox.notify(

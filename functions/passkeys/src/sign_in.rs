@@ -22,7 +22,7 @@ use identity::{
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::Value;
-use store::{CommitOutcome, Part, PasskeyOwner, StoreError};
+use store::{CommitOutcome, Part, PasskeyOwner, Reservation, StoreError};
 
 use crate::{Passkeys, credential};
 
@@ -192,7 +192,8 @@ impl Passkeys {
         // The notifications are counted, so that the holder of a copy cannot flood the mailbox. The sign-in fails in any case.
         let counters = attempts::of_change("passkeyRefused", user.user_id);
         if stored.is_of(&user)
-            && let Some(counted) = self.store.reserve_if_free(&counters, now).await?
+            && let Some(counted) =
+                Reservation::unless_full(self.store.reserve(&counters, now).await)?
         {
             let mut tx = self.store.transaction();
             tx.use_challenge(id, challenge);

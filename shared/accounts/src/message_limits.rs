@@ -89,11 +89,7 @@ pub async fn reserve(
     counters: &[Counter],
     now: Instant,
 ) -> Result<Option<Reservation>, StoreError> {
-    match require(store, counters, now).await {
-        Ok(reservation) => Ok(Some(reservation)),
-        Err(StoreError::Full { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
+    Reservation::unless_full(require(store, counters, now).await)
 }
 
 /// As [`reserve`], for a message that the account requests in its own session.

@@ -41,6 +41,18 @@ impl Counter {
 pub struct Reservation(Vec<(Key, Window)>);
 
 impl Reservation {
+    /// What [`Store::reserve`] returned, with `None` for a full counter.
+    ///
+    /// # Errors
+    /// The other ones of `reserved`.
+    pub fn unless_full(reserved: Result<Self, StoreError>) -> Result<Option<Self>, StoreError> {
+        match reserved {
+            Ok(reservation) => Ok(Some(reservation)),
+            Err(StoreError::Full { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The counts of both.
     pub fn and(mut self, mut other: Self) -> Self {
         self.0.append(&mut other.0);
@@ -110,22 +122,6 @@ impl Store {
         // A count that cannot be released remains until its window ends.
         let _ = self.release(reservation).await;
         Err(error)
-    }
-
-    /// As [`reserve`](Self::reserve), but `None` when a counter is full.
-    ///
-    /// # Errors
-    /// Those of the store.
-    pub async fn reserve_if_free(
-        &self,
-        counters: &[Counter],
-        now: Instant,
-    ) -> Result<Option<Reservation>, StoreError> {
-        match self.reserve(counters, now).await {
-            Ok(reservation) => Ok(Some(reservation)),
-            Err(StoreError::Full { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 
     /// Adds one to `counter`, and returns the count of its window. In contrast to [`reserve`](Self::reserve) it stays
